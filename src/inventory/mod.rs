@@ -248,7 +248,7 @@ impl Inventory {
     }
 
     /// The Works of a binding, in the binding's member cluster.
-    pub fn works_of(&self, binding: &Binding) -> impl Iterator<Item = &Work> {
+    pub fn works_of(&self, binding: &Binding) -> impl Iterator<Item = &Work> + Clone {
         let cluster = binding.spec.cluster.clone();
         self.works_by_binding
             .get(&binding.meta.name)

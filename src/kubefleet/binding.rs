@@ -70,10 +70,6 @@ model! {
         pub envelope: Option<Box<Envelope>> = "envelope",
         /// When it was looked at last.
         pub observed: Option<Timestamp> = "observationTime",
-        /// When the drift was first seen.
-        pub first_drift: Option<Timestamp> = "firstDriftedObservedTime",
-        /// When the difference was first seen.
-        pub first_diff: Option<Timestamp> = "firstDiffedObservedTime",
         pub drifts: Vec<FieldDifference> = "observedDrifts",
         /// The differing fields.
         pub diffs: Vec<FieldDifference> = "observedDiffs",

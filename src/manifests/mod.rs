@@ -63,6 +63,9 @@ pub enum WorkGenerator {
 impl WorkGenerator {
     /// The generator of the hub agent that works on a run; `None` where nothing tells its version.
     pub fn of_agent(inventory: &Inventory, run: &UpdateRun) -> Option<Self> {
+        if inventory.works.iter().any(|it| is_hashed(it)) {
+            return Some(Self::Newest);
+        }
         let (version, is_guess) = AgentVersion::or_guess(inventory, run);
         (!is_guess).then_some(if version < AgentVersion::Next {
             Self::Envelopes
@@ -71,27 +74,36 @@ impl WorkGenerator {
         })
     }
 
-    /// The generator that wrote these Works, as far as they tell: newer ones name the Work of an
-    /// envelope after its hash, older ones at random. Source: envelope.go:envelopeWorkNameSuffix.
-    pub fn of_works<'w>(works: impl IntoIterator<Item = &'w Work>) -> Self {
-        let mut generator = Self::Newest;
-        for work in works {
-            let Some(envelope) = work.envelope() else {
-                continue;
-            };
-            if envelope.kind == "ConfigMap" {
-                return Self::ConfigMaps;
-            }
-            let suffix = work.meta.name.rsplit_once("-envelope-");
-            let hashed = suffix.is_some_and(|(_, hash)| {
-                hash.len() == 16 && hash.chars().all(|c| c.is_ascii_hexdigit())
-            });
-            if !hashed && generator == Self::Newest {
-                generator = Self::Envelopes;
-            }
-        }
-        generator
+    /// The same of the newest run.
+    pub fn of_hub(inventory: &Inventory) -> Option<Self> {
+        let newest = inventory.runs.iter().max_by_key(|run| run.meta.created);
+        newest.and_then(|run| Self::of_agent(inventory, run))
     }
+
+    /// The generator that wrote these Works, as far as they and the hub tell. One agent writes all, and a Work keeps
+    /// the name that an older one gave it.
+    pub fn of_works<'w>(works: impl Iterator<Item = &'w Work> + Clone, hub: Option<Self>) -> Self {
+        let mut envelopes = works.clone().filter_map(Work::envelope);
+        if works.clone().any(is_hashed) {
+            Self::Newest
+        } else if envelopes.clone().any(|it| it.kind == "ConfigMap") {
+            Self::ConfigMaps
+        } else if let Some(generator) = hub {
+            generator
+        } else if envelopes.next().is_some() {
+            Self::Envelopes
+        } else {
+            Self::Newest
+        }
+    }
+}
+
+/// Whether a Work is named after the hash of its envelope, as older generators never do.
+/// Source: envelope.go:envelopeWorkNameSuffix.
+fn is_hashed(work: &Work) -> bool {
+    let suffix = work.meta.name.rsplit_once("-envelope-");
+    let hash = suffix.filter(|_| work.envelope().is_some());
+    hash.is_some_and(|(_, hash)| hash.len() == 16 && hash.chars().all(|c| c.is_ascii_hexdigit()))
 }
 
 #[cfg(test)]

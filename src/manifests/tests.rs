@@ -55,6 +55,14 @@ fn over(namespace: &str, name: &str, selects: &[(&str, &str)], rules: &Value) ->
     }
 }
 
+fn on_web(name: &str, rules: &Value) -> Override {
+    over("shop", name, &[("Deployment", "web")], rules)
+}
+
+fn on_namespace(name: &str, rule: &Value) -> Override {
+    over("", name, &[("Namespace", "shop")], &json!([rule]))
+}
+
 /// A rule for clusters with a label, or for all.
 fn rule(label: Option<(&str, &str)>, patches: &Value) -> Value {
     let selector = match label {
@@ -158,7 +166,7 @@ fn a_rule_is_for_the_clusters_that_it_selects() {
         Some(("region", "eu")),
         &set("/spec/replicas", json!(6))
     )]);
-    let overrides = [over("shop", "web", &[("Deployment", "web")], &rules)];
+    let overrides = [on_web("web", &rules)];
     let (values, _) = rendered(&[deployment()], &overrides);
     assert_eq!(replicas(&values), [Some(6), Some(6), Some(1)]);
     // Near misses: another name, kind, and namespace.
@@ -191,7 +199,7 @@ fn selectors_of_clusters() {
         ),
     ] {
         let rules = json!([{"clusterSelector": selector, "jsonPatchOverrides": patch}]);
-        let overrides = [over("shop", "web", &[("Deployment", "web")], &rules)];
+        let overrides = [on_web("web", &rules)];
         let (values, _) = rendered(&[deployment()], &overrides);
         assert_eq!(replicas(&values), expected, "{selector}");
     }
@@ -203,25 +211,10 @@ fn later_rules_and_overrides_win() {
     let gold = rule(Some(("tier", "gold")), &set("/spec/replicas", json!(9)));
     let overrides = [
         // Applied by name, not in the order of the list; those of the cluster scope come first.
-        over(
-            "shop",
-            "b",
-            &[("Deployment", "web")],
-            &json!([all(3), gold]),
-        ),
-        over("shop", "a", &[("Deployment", "web")], &json!([all(2)])),
-        over(
-            "",
-            "z",
-            &[("Namespace", "shop")],
-            &json!([rule(None, &json!([]))]),
-        ),
-        over(
-            "",
-            "y",
-            &[("Namespace", "shop")],
-            &json!([rule(None, &set("/spec/paused", json!(true)))]),
-        ),
+        on_web("b", &json!([all(3), gold])),
+        on_web("a", &json!([all(2)])),
+        on_namespace("z", &rule(None, &json!([]))),
+        on_namespace("y", &rule(None, &set("/spec/paused", json!(true)))),
     ];
     let (values, _) = rendered(&[deployment()], &overrides);
     assert_eq!(replicas(&values), [Some(3), Some(9), Some(3)]);
@@ -230,8 +223,8 @@ fn later_rules_and_overrides_win() {
 
 #[test]
 fn an_override_of_a_namespace_is_for_everything_in_it() {
-    let rules = json!([rule(None, &set("/metadata/labels", json!({"a": "b"})))]);
-    let overrides = [over("", "ns", &[("Namespace", "shop")], &rules)];
+    let labelled = rule(None, &set("/metadata/labels", json!({"a": "b"})));
+    let overrides = [on_namespace("ns", &labelled)];
     let other = json!({"apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": "c", "namespace": "other"}});
     let (values, faults) = rendered(&[namespace(), deployment(), other], &overrides);
@@ -245,20 +238,11 @@ fn an_override_of_a_namespace_is_for_everything_in_it() {
 
 #[test]
 fn an_object_that_is_deleted_stays_deleted() {
+    let eu = |patches: &Value| rule(Some(("region", "eu")), patches);
     let overrides = [
-        over(
-            "",
-            "a",
-            &[("Namespace", "shop")],
-            &json!([rule(Some(("region", "eu")), &Value::Null)]),
-        ),
+        on_namespace("a", &eu(&Value::Null)),
         // What cannot be applied to the object does not matter any more.
-        over(
-            "shop",
-            "b",
-            &[("Deployment", "web")],
-            &json!([rule(Some(("region", "eu")), &set("/x/y", json!(1)))]),
-        ),
+        on_web("b", &json!([eu(&set("/x/y", json!(1)))])),
     ];
     let (values, faults) = rendered(&[deployment()], &overrides);
     assert_eq!(values.iter().map(Vec::len).collect::<Vec<_>>(), [0, 0, 1]);
@@ -272,7 +256,7 @@ fn rules_after_a_deletion_do_not_count() {
         &set("/x/y", json!("${MEMBER-CLUSTER-LABEL-KEY-none}")),
     );
     let rules = json!([rule(None, &Value::Null), bad]);
-    let overrides = [over("shop", "a", &[("Deployment", "web")], &rules)];
+    let overrides = [on_web("a", &rules)];
     let (values, faults) = rendered(&[deployment()], &overrides);
     assert_eq!(values, vec![Vec::<Value>::new(); 3]);
     assert_eq!(faults, []);
@@ -288,7 +272,7 @@ fn an_operation_that_cannot_be_applied_is_named() {
         rule(None, &set("/spec/paused", json!(true))),
         rule(Some(("region", "eu")), &patches),
     ]);
-    let overrides = [over("shop", "web-eu", &[("Deployment", "web")], &rules)];
+    let overrides = [on_web("web-eu", &rules)];
     let (values, faults) = rendered(&[deployment()], &overrides);
     let said: Vec<_> = faults.iter().map(RenderFault::describe).collect();
     assert_eq!(
@@ -308,7 +292,7 @@ fn a_variable_without_a_value_stops_its_clusters_alone() {
         None,
         &set("/spec/region", json!("${MEMBER-CLUSTER-LABEL-KEY-region}"))
     )]);
-    let overrides = [over("shop", "web", &[("Deployment", "web")], &rules)];
+    let overrides = [on_web("web", &rules)];
     let (values, faults) = rendered(&[deployment()], &overrides);
     assert_eq!(values[1][0].pointer("/spec/region"), Some(&json!("eu")));
     assert_eq!(faults.len(), 1);
@@ -407,7 +391,7 @@ fn envelope() -> Value {
 #[test]
 fn overrides_reach_what_an_envelope_holds() {
     let rules = json!([rule(None, &set("/spec/replicas", json!(6)))]);
-    let overrides = [over("shop", "web", &[("Deployment", "web")], &rules)];
+    let overrides = [on_web("web", &rules)];
     let (values, _) = rendered(&[envelope()], &overrides);
     assert_eq!(replicas(&values), [Some(6); 3]);
 }
@@ -416,7 +400,7 @@ fn overrides_reach_what_an_envelope_holds() {
 #[test]
 fn older_versions_override_the_envelope_itself() {
     let rules = json!([rule(None, &set("/spec/replicas", json!(6)))]);
-    let inside = [over("shop", "web", &[("Deployment", "web")], &rules)];
+    let inside = [on_web("web", &rules)];
     let (values, _) = rendered_by(WorkGenerator::Envelopes, &[envelope()], &inside);
     assert_eq!(replicas(&values), [Some(1); 3]);
     let rules = json!([rule(None, &set("/data/web.yaml/spec/replicas", json!(7)))]);

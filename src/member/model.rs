@@ -35,7 +35,6 @@ model! {
         pub kind: String = "kind",
         pub name: String = "name",
         pub uid: String = "uid",
-        pub controller: bool = "controller",
     }
 
     /// A Deployment, StatefulSet, DaemonSet or ReplicaSet.

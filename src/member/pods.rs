@@ -92,7 +92,6 @@ model! {
     /// How a container ended.
     pub struct ContainerTerminated {
         pub code: Option<i64> = "exitCode",
-        pub signal: Option<i64> = "signal",
         pub reason: String = "reason",
         pub message: String = "message" as MaskedProse,
         pub finished: Option<Timestamp> = "finishedAt",

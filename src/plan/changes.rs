@@ -206,7 +206,7 @@ pub(super) fn compute(
     let inventory = draft.inventory;
     let updated: Vec<_> = computed.updated().collect();
     let all = versions(inventory);
-    let generator = generator(inventory);
+    let generator = WorkGenerator::of_hub(inventory).unwrap_or_default();
     let content = |index| content_of(&all, index, contents.texts, generator);
     let then = to.and_then(|index| Some((index, content(index)?)));
     let Some((to, then)) = then.filter(|_| !updated.is_empty() || !computed.removed.is_empty())
@@ -295,14 +295,6 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
         changes: sort_changes(found.groups, to),
         not_checked: found.not_checked,
     }
-}
-
-/// How the hub agent puts content together, as far as the newest run tells.
-fn generator(inventory: &Inventory) -> WorkGenerator {
-    let newest = inventory.runs.iter().max_by_key(|run| run.meta.created);
-    newest
-        .and_then(|run| WorkGenerator::of_agent(inventory, run))
-        .unwrap_or_default()
 }
 
 fn content_of(

@@ -1,10 +1,9 @@
 //! The scheduler has not moved bindings to the latest policy snapshot: the controller waits for it.
 
-use super::Problem;
+use super::prelude::*;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::report::{ComposeText, Subject};
-use crate::words::{by_number, count, enumerate};
+use crate::words::{by_number, count};
 
 pub fn bindings_outdated(
     subject: impl Into<Subject>,

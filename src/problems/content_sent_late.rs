@@ -1,13 +1,10 @@
 //! What a run releases is sent to clusters only at the work generator's next try.
 
-use super::Problem;
+use super::prelude::*;
 use super::steps::try_at_once;
-use crate::inventory::Inventory;
 use crate::kubefleet::{duration, reasons};
-use crate::report::ComposeText;
 use crate::rollout::LOOK_EVERY;
 use crate::rollout::sent::awaited_since;
-use crate::words::enumerate;
 
 /// The clusters, of these, for which that holds once a run releases them.
 pub fn content_sent_late<'c>(

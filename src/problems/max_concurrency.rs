@@ -1,10 +1,7 @@
 //! A stage's maxConcurrency is neither a number nor a percentage.
 
-use super::{Problem, RefusalTense};
-use crate::kubefleet::ObjectRef;
+use super::prelude::*;
 use crate::kubefleet::strategy::Stage;
-use crate::report::{ComposeText, Subject};
-use crate::words::enumerate;
 
 /// The controller looks at the number only when the stage is under way, and fails then. The stages
 /// come with their places below `path` of the subject.

@@ -81,6 +81,15 @@ pub use strategy_missing::strategy_missing;
 pub use strategy_unreadable::strategy_unreadable;
 pub use two_stages::{two_stages, was_in_two_stages};
 
+/// What nearly every problem is made of.
+mod prelude {
+    pub use super::{Problem, RefusalTense};
+    pub use crate::inventory::Inventory;
+    pub use crate::kubefleet::{Concept, ObjectRef};
+    pub use crate::report::{ComposeText, Subject};
+    pub use crate::words::enumerate;
+}
+
 /// When KubeFleet refuses. It reads as the end of a sentence, before the full stop.
 #[derive(Debug, Clone, Copy)]
 pub enum RefusalTense<'t> {

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Problem, overrides_of};
-use crate::inventory::Inventory;
+use super::overrides_of;
+use super::prelude::*;
+use crate::kubefleet::reasons;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, ObjectRef, reasons};
-use crate::report::ComposeText;
 use crate::rollout::sent::sent_namesakes;
 use crate::rollout::{is_written, rollout_started};
-use crate::words::{by_number, enumerate};
+use crate::words::by_number;
 
 /// The clusters of a run that it has sent nothing, or will send nothing, for that reason.
 pub fn name_reused_by(inventory: &Inventory, run: &UpdateRun) -> Option<Problem> {

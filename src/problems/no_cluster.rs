@@ -1,11 +1,10 @@
 //! The placement is scheduled, to no cluster at all.
 
+use super::prelude::*;
+use super::scheduling;
 use super::steps::see_members;
-use super::{Problem, RefusalTense, scheduling};
-use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::kubefleet::{Conditions, ObjectRef, reasons};
-use crate::report::ComposeText;
+use crate::kubefleet::{Conditions, reasons};
 
 /// With PickAll a policy that finds nothing counts as fulfilled.
 pub fn no_cluster(

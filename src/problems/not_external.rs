@@ -1,10 +1,8 @@
 //! The placement rolls its content out by itself.
 
+use super::prelude::*;
 use super::steps::{EXTERNAL_STAYS, make_external};
-use super::{Problem, RefusalTense};
-use crate::kubefleet::ObjectRef;
 use crate::kubefleet::placement::Placement;
-use crate::report::ComposeText;
 
 pub fn not_external(
     object: &ObjectRef,

@@ -1,12 +1,11 @@
 //! The scheduler has not found all the clusters that the placement asks for.
 
+use super::prelude::*;
+use super::scheduling;
 use super::steps::wait_until_scheduled;
-use super::{Problem, RefusalTense, scheduling};
-use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::kubefleet::{Conditions, ObjectRef, reasons};
-use crate::report::{ABSENT, ComposeText};
-use crate::words::enumerate;
+use crate::kubefleet::{Conditions, reasons};
+use crate::report::ABSENT;
 
 /// The controller does not wait for the scheduler, it fails: also when only a moment is missing.
 pub fn not_scheduled(

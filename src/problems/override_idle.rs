@@ -1,16 +1,13 @@
 //! An override that was written for the placement changes nothing there.
 
-use super::Problem;
+use super::prelude::*;
 use super::steps::see_override;
-use crate::kubefleet::ObjectRef;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::placement::ResourceSelector;
 use crate::kubefleet::selector::LabelSelector;
-use crate::report::{ComposeText, Subject};
 use crate::rollout::overrides::{IdleOverride, origin, selectors, selectors_path};
-use crate::words::enumerate;
 
 /// The override from which a snapshot was made.
 pub fn overridden(snapshot: &OverrideSnapshot) -> Subject {

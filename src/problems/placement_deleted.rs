@@ -1,10 +1,8 @@
 //! The placement is being deleted, or has been: there is nothing left to roll out.
 
+use super::placement_named;
+use super::prelude::*;
 use super::steps::of_placement;
-use super::{Problem, placement_named};
-use crate::inventory::Inventory;
-use crate::kubefleet::{Concept, ObjectRef};
-use crate::report::ComposeText;
 
 /// How many of its bindings are shown.
 const SHOWN: usize = 2;

@@ -1,11 +1,8 @@
 //! The placement does not exist: perhaps it is elsewhere, or has another name.
 
-use super::{Problem, RefusalTense};
-use crate::inventory::Inventory;
+use super::prelude::*;
 use crate::kubefleet::placement::Placement;
-use crate::kubefleet::{Concept, ObjectRef};
-use crate::report::ComposeText;
-use crate::words::{closest, enumerate};
+use crate::words::closest;
 
 pub const MAKE_PLACEMENT: &str =
     "Create the placement with `spec.strategy.type: External` and wait until it is scheduled.";

@@ -1,13 +1,10 @@
 //! The placement's scheduling policy snapshot is not as its controller writes it.
 
+use super::prelude::*;
 use super::steps::wait_until_scheduled;
-use super::{Problem, RefusalTense};
-use crate::inventory::Inventory;
+use crate::kubefleet::names;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::kubefleet::{Concept, ObjectRef, names};
-use crate::report::ComposeText;
-use crate::words::enumerate;
 
 fn is_latest() -> String {
     format!("metadata.labels[{}]", names::IS_LATEST)

@@ -1,10 +1,8 @@
 //! The placement selects what it may not, so no snapshot of its content can be made.
 
-use super::{Problem, RefusalTense};
-use crate::inventory::Inventory;
+use super::prelude::*;
 use crate::kubefleet::messages::{Cause, SelectorProblem, parse_failure};
-use crate::kubefleet::{ObjectRef, describe_object, reasons};
-use crate::report::ComposeText;
+use crate::kubefleet::{describe_object, reasons};
 
 /// The reason of `Scheduled` where the placement controller refuses the selectors.
 const INVALID: &str = "InvalidResourceSelectors";

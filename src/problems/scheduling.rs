@@ -1,15 +1,13 @@
 //! What the scheduler decided about clusters, in words.
 
-use crate::report::ComposeText;
 use std::collections::BTreeMap;
 
-use crate::inventory::Inventory;
+use super::prelude::*;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::{FilterReason, ScheduleProblem, parse_decision};
 use crate::kubefleet::selector::{ClusterSelectorTerm, LabelSelector, PropertyRequirement};
 use crate::kubefleet::snapshot::{Decision as ClusterDecision, PolicySnapshot};
 use crate::rollout::near::{NearMiss, near_miss};
-use crate::words::enumerate;
 
 /// The clusters that the policy did not pick.
 fn left_out(policy: &PolicySnapshot) -> impl Iterator<Item = &ClusterDecision> {

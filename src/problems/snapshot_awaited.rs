@@ -1,9 +1,7 @@
 //! No resource snapshot is marked as the latest: up to KubeFleet 0.2.2 a run without an index waits for one.
 
-use super::{Problem, placement_named};
-use crate::inventory::Inventory;
-use crate::kubefleet::ObjectRef;
-use crate::report::{ComposeText, Subject};
+use super::placement_named;
+use super::prelude::*;
 use crate::rollout::versions::{Version, versions};
 
 /// The placement controller makes the snapshots then, and only when the content changes.

@@ -1,11 +1,9 @@
 //! A snapshot without objects: it takes away what clusters have of the placement.
 
-use super::Problem;
+use super::prelude::*;
 use crate::kubefleet::names;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::snapshot::ResourceSnapshot;
-use crate::report::ComposeText;
-use crate::words::enumerate;
 
 /// `to_lose` are the clusters that have other content; none is left where they have lost it.
 pub fn snapshot_empty(

@@ -1,10 +1,9 @@
 //! Parts of a resource snapshot are missing, or the controller does not find them.
 
-use super::Problem;
+use super::prelude::*;
+use crate::kubefleet::names;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ResourceSnapshot;
-use crate::kubefleet::{ObjectRef, names};
-use crate::report::ComposeText;
 use crate::rollout::versions::Version;
 
 /// What to do where the controller does not find the parts of a snapshot in a namespace.

@@ -1,8 +1,6 @@
 //! A run asks for a resource snapshot by something that is no index.
 
-use super::{Problem, RefusalTense};
-use crate::kubefleet::ObjectRef;
-use crate::report::{ComposeText, Subject};
+use super::prelude::*;
 
 /// A word such as `newest`, a snapshot's name or a negative number.
 pub fn snapshot_index(

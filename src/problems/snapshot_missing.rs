@@ -1,9 +1,7 @@
 //! The placement has no resource snapshot of the index that a run asks for.
 
-use super::{Problem, RefusalTense, placement_named};
-use crate::inventory::Inventory;
-use crate::kubefleet::ObjectRef;
-use crate::report::{ComposeText, Subject};
+use super::placement_named;
+use super::prelude::*;
 use crate::words::existing_indexes;
 
 /// The lowest index that exists, when the one asked for is below it: then it was pruned. Indexes

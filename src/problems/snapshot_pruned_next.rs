@@ -1,10 +1,9 @@
 //! The next new snapshot may delete the one that a run needs: runs do not hold what they roll out.
 
-use super::Problem;
+use super::prelude::*;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
-use crate::report::ComposeText;
 use crate::words::count;
 
 /// `run` needs it already.

@@ -1,14 +1,11 @@
 //! A stage sorts its clusters by a label that is not a whole number on some of them.
 
+use super::prelude::*;
 use super::steps::label;
-use super::{Problem, RefusalTense};
-use crate::inventory::Inventory;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::strategy::Stage;
-use crate::kubefleet::{Concept, ObjectRef};
-use crate::report::ComposeText;
 use crate::rollout::placing::sorting_number;
-use crate::words::{closest, enumerate};
+use crate::words::closest;
 
 /// A label by which clusters cannot be sorted.
 #[derive(Debug)]

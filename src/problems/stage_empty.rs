@@ -1,14 +1,12 @@
 //! A stage has no clusters.
 
+use super::prelude::*;
 use super::steps::show_labels;
-use super::{Problem, RefusalTense, StageMap, near_misses};
-use crate::inventory::Inventory;
-use crate::kubefleet::ObjectRef;
+use super::{StageMap, near_misses};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::strategy::Stage;
-use crate::report::ComposeText;
 use crate::rollout::placing::takes;
-use crate::words::{by_number, enumerate};
+use crate::words::by_number;
 
 /// A stage without clusters.
 pub struct EmptyStage<'s> {

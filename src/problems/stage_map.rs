@@ -2,12 +2,10 @@
 
 use std::ops::Deref;
 
-use crate::inventory::Inventory;
+use super::prelude::*;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, StrategySpec};
-use crate::kubefleet::{Concept, ObjectRef};
-use crate::report::ComposeText;
 use crate::rollout::near::near_miss;
 use crate::rollout::placing::StagePlacing;
 

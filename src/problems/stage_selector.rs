@@ -1,8 +1,6 @@
 //! A stage selects clusters with a selector that is not valid.
 
-use super::{Problem, RefusalTense};
-use crate::kubefleet::ObjectRef;
-use crate::report::ComposeText;
+use super::prelude::*;
 
 /// The schema does not check operators and values.
 pub fn stage_selector(

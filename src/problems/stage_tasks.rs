@@ -1,9 +1,7 @@
 //! A stage has tasks that the controller refuses.
 
-use super::{Problem, RefusalTense};
-use crate::kubefleet::ObjectRef;
+use super::prelude::*;
 use crate::kubefleet::messages::TaskProblem;
-use crate::report::ComposeText;
 
 /// Before a stage one Approval may stand, after it one Approval and one TimedWait.
 pub fn stage_tasks(

@@ -1,10 +1,7 @@
 //! The strategy does not exist in the run's scope.
 
+use super::prelude::*;
 use super::steps::new_run;
-use super::{Problem, RefusalTense};
-use crate::inventory::Inventory;
-use crate::kubefleet::{Concept, ObjectRef};
-use crate::report::ComposeText;
 use crate::words::closest;
 
 /// A run looks for its strategy once, in its own scope; later it uses its own copy.

@@ -1,8 +1,7 @@
 //! A strategy that the hub agent cannot read, and that hides the others from it.
 
-use super::Problem;
+use super::prelude::*;
 use crate::kubefleet::strategy::Strategy;
-use crate::report::ComposeText;
 
 /// `None` where it can be read. The schema lets pass times that Go cannot read. The agent's cache then lists no
 /// strategy: it keeps what it had, and after a restart it has none, and the controller waits for it.

@@ -1,10 +1,9 @@
 //! Stages select the same clusters.
 
-use super::{Problem, RefusalTense, StageMap};
+use super::StageMap;
+use super::prelude::*;
 use crate::kubefleet::Kind;
 use crate::kubefleet::strategy::Stage;
-use crate::report::{ComposeText, Subject};
-use crate::words::enumerate;
 
 fn member(name: &str) -> Subject {
     Subject::new(Kind::MemberCluster.name(), "", name)

@@ -2,6 +2,7 @@
 
 use super::invocation::Invocation;
 use super::style::TextPaint;
+use super::wrap::hanging;
 
 /// How to draw.
 #[derive(Debug, Clone)]
@@ -17,6 +18,16 @@ pub struct RenderLook {
 }
 
 impl RenderLook {
+    /// How many of something are shown where few are enough.
+    pub const fn most(&self, few: usize) -> usize {
+        if self.verbose { usize::MAX } else { few }
+    }
+
+    /// Appends a paragraph of a branch; where it goes on, it stands apart from the branch's trunk.
+    pub fn twig(&self, out: &mut String, first: &str, trunk: &str, text: &str) {
+        hanging(out, first, &format!("{trunk}  "), text, self.width);
+    }
+
     /// The same without colors and line breaks, to be compared.
     #[must_use]
     pub fn plain(&self) -> Self {

@@ -9,7 +9,7 @@ use crate::report::{
     Effect, NotChecked, OutlinedFinding, Report, ReportDetail, ReportOutline, RunFacts,
 };
 use crate::rollout::{ClusterState, StageProgress};
-use crate::words::CommandLine;
+use crate::words::{CommandLine, capital};
 
 /// Writes a report.
 pub fn report(report: &Report, invocation: &Invocation) -> String {
@@ -40,16 +40,9 @@ pub fn report(report: &Report, invocation: &Invocation) -> String {
 
 /// The stages of a run.
 fn table(out: &mut String, progress: &RunFacts) {
-    let snapshot = match &progress.snapshot {
-        Some(index) => format!("snapshot {index}"),
-        None => "no snapshot yet".to_owned(),
-    };
-    let mut head = format!("Placement {}, {snapshot}", progress.placement);
-    if !progress.strategy.is_empty() {
-        head = format!("{head}, strategy {}", progress.strategy);
-    }
+    let head = text(&capital(&tree::content(progress)));
     let (done, total) = (progress.done, progress.total);
-    let _ = writeln!(out, "\n{}: {done}/{total} clusters done", text(&head));
+    let _ = writeln!(out, "\n{head}: {done}/{total} clusters done");
     if progress.stages.is_empty() {
         return;
     }

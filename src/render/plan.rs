@@ -7,7 +7,7 @@ use super::escape;
 use super::look::RenderLook;
 use super::style::TextPaint;
 use super::text::{TextPage, not_checked, page_end};
-use super::wrap::{hanging, list};
+use super::wrap::list;
 use crate::contents::what_goes_with;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::duration;
@@ -33,25 +33,15 @@ pub fn plan(plan: &Plan, look: &RenderLook) -> String {
         outcome(plan.outcome, paint),
         paint.bold(&escape::line(&plan.placement.to_string()))
     );
-    hanging(&mut page.out, "", "", &plan.summary, look.width);
+    page.hang("", "", &plan.summary);
     page.out.push('\n');
     tree(&mut page, plan);
     objects(&mut page, plan);
-    for refusal in &plan.refusals {
-        point(
-            &mut page,
-            &paint.error("refused"),
-            refusal.kind.as_str(),
-            refusal,
-        );
+    for it in &plan.refusals {
+        point(&mut page, &paint.error("refused"), it.kind.as_str(), it);
     }
-    for warning in &plan.warnings {
-        point(
-            &mut page,
-            &paint.warning("warning"),
-            warning.kind.as_str(),
-            warning,
-        );
+    for it in &plan.warnings {
+        point(&mut page, &paint.warning("warning"), it.kind.as_str(), it);
     }
     page.cut |= not_checked(&mut page.out, &plan.not_checked, look);
     page.out.push('\n');
@@ -80,9 +70,8 @@ pub fn brief_warnings(plan: &Plan, settled: &[ObjectRef]) -> Vec<String> {
 
 /// The content, and the stages with their clusters.
 fn tree(page: &mut TextPage<'_>, plan: &Plan) {
-    let look = page.look;
-    let paint = look.paint;
-    hanging(&mut page.out, "", "  ", &head(plan), look.width);
+    let paint = page.look.paint;
+    page.hang("", "  ", &head(plan));
     let removal = usize::from(!plan.removed.is_empty());
     let (nowhere, unclear) = unplaced(plan);
     let seen = plan.sees_clusters() && unclear.is_empty();
@@ -99,7 +88,7 @@ fn tree(page: &mut TextPage<'_>, plan: &Plan) {
     if !plan.removed.is_empty() {
         let (branch, trunk) = turn(plan.stages.len());
         let text = format!("deletion stage: {}", count(plan.removed.len(), "cluster"));
-        hanging(&mut page.out, branch, trunk, &text, look.width);
+        page.hang(branch, trunk, &text);
         several(page, &plan.removed.iter().collect::<Vec<_>>(), trunk);
     }
     for (at, (what, clusters)) in lost.iter().enumerate() {
@@ -132,49 +121,41 @@ fn objects(page: &mut TextPage<'_>, plan: &Plan) {
     let is_all = told == plan.clusters().count();
     if plan.compares_only {
         // Nothing is applied, but a removal deletes.
-        let of = |updates: bool| {
-            plan.changes
-                .iter()
-                .filter(move |it| it.to.is_some() == updates)
-        };
-        let (updates, removals): (Vec<_>, Vec<_>) =
-            (of(true).cloned().collect(), of(false).cloned().collect());
-        page.cut |= objects_below(&mut page.out, &lead, (&updates, is_all), page.look);
-        let lead = "objects per cluster that exist there: ";
-        page.cut |= objects_below(&mut page.out, lead, (&removals, false), page.look);
+        let changes = plan.changes.iter().cloned();
+        let (updates, removals): (Vec<_>, Vec<_>) = changes.partition(|it| it.to.is_some());
+        objects_below(page, &lead, &updates, is_all);
+        objects_below(
+            page,
+            "objects per cluster that exist there: ",
+            &removals,
+            false,
+        );
         return;
     }
-    page.cut |= objects_below(&mut page.out, &lead, (&plan.changes, is_all), page.look);
+    objects_below(page, &lead, &plan.changes, is_all);
 }
 
 /// What a run that exists changes in its clusters.
 pub fn objects_of(changes: &[ObjectChanges], look: &RenderLook) -> String {
-    let mut out = String::new();
-    objects_below(&mut out, "objects per cluster: ", (changes, true), look);
-    out
+    let mut page = TextPage::new(look);
+    objects_below(&mut page, "objects per cluster: ", changes, true);
+    page.out
 }
 
-/// Writes what changes, in all clusters or in some, and returns whether names were left out.
-fn objects_below(
-    out: &mut String,
-    lead: &str,
-    (changes, is_all): (&[ObjectChanges], bool),
-    look: &RenderLook,
-) -> bool {
-    let most = if look.verbose { usize::MAX } else { NAMED };
+/// Writes what changes, in all clusters or in some.
+fn objects_below(page: &mut TextPage<'_>, lead: &str, changes: &[ObjectChanges], is_all: bool) {
+    let paint = page.look.paint;
+    let most = page.look.most(NAMED);
     if changes.is_empty() {
-        return false;
+        return;
     }
     if is_all && changes.iter().all(ObjectChanges::is_none) {
-        hanging(out, lead, "  ", "nothing changes", look.width);
-        return false;
+        return page.hang(lead, "  ", "nothing changes");
     }
-    out.push_str(lead.trim_end());
-    out.push('\n');
-    let mut cut = false;
+    let _ = writeln!(page.out, "{}", lead.trim_end());
     for change in changes {
         let longest = change.clusters.len().max(change.deleted.len());
-        cut |= longest.max(change.overwritten.len()) > most;
+        page.cut |= longest.max(change.overwritten.len()) > most;
         let clusters = list(&change.clusters, most);
         let text = match change.apply_strategy.as_slice() {
             [] => format!("{} ({clusters})", counts(change.counts)),
@@ -187,24 +168,22 @@ fn objects_below(
                 format!("{what}, applied with {} ({clusters})", enumerate(apply))
             }
         };
-        hanging(out, "  ", "    ", &text, look.width);
+        page.hang("  ", "    ", &text);
         let overwritten: Vec<_> = change.overwritten.iter().map(Subject::to_string).collect();
         if !overwritten.is_empty() {
             let text = format!("what exists there: {}", list(&overwritten, most));
-            let lead = format!("    {} ", look.paint.bad("overwrites"));
-            hanging(out, &lead, "      ", &text, look.width);
+            let lead = format!("    {} ", paint.bad("overwrites"));
+            page.hang(&lead, "      ", &text);
         }
         // Removing a placement deletes all of it: what goes with a namespace is not its own.
         let told =
             |object: &&Subject| change.to.is_some() || what_goes_with(&object.kind).is_some();
         let deleted: Vec<_> = change.deleted.iter().filter(told).map(deleted).collect();
         if !deleted.is_empty() {
-            let text = list(&deleted, most);
-            let lead = format!("    {} ", look.paint.bad("deletes"));
-            hanging(out, &lead, "      ", &text, look.width);
+            let lead = format!("    {} ", paint.bad("deletes"));
+            page.hang(&lead, "      ", &list(&deleted, most));
         }
     }
-    cut
 }
 
 /// An object that is deleted, with what goes with it, whoever put it there.
@@ -308,17 +287,11 @@ fn stage(page: &mut TextPage<'_>, stage: &PlannedStage, seen: bool, (branch, tru
     if let Some(changes) = common.clone().or_else(|| changes(&stage.clusters)) {
         text = format!("{text}; {changes}");
     }
-    hanging(
-        &mut page.out,
-        branch,
-        &format!("{trunk}  "),
-        &text,
-        look.width,
-    );
+    look.twig(&mut page.out, branch, trunk, &text);
     for task in stage.definition.gates(TaskTime::Before) {
-        self::task(&mut page.out, "before", task, trunk, look);
+        self::task(page, "before", task, trunk);
     }
-    let most = if look.verbose { usize::MAX } else { NAMED };
+    let most = look.most(NAMED);
     page.cut |= number > most;
     let shown: Vec<_> = stage.clusters.iter().take(most).collect();
     for turn in shown.chunk_by(|a, b| a.turn == b.turn) {
@@ -338,17 +311,16 @@ fn stage(page: &mut TextPage<'_>, stage: &PlannedStage, seen: bool, (branch, tru
         let label = number.map_or_else(|| "- ".to_owned(), |number| format!("{number}. "));
         let first = format!("{trunk}{label}");
         let rest = format!("{trunk}{}", " ".repeat(label.len()));
-        hanging(&mut page.out, &first, &rest, &groups.join("; "), look.width);
+        page.hang(&first, &rest, &groups.join("; "));
     }
     if number > most {
         let _ = writeln!(page.out, "{trunk}and {} more", number - most);
     }
     for task in stage.definition.gates(TaskTime::After) {
-        self::task(&mut page.out, "after", task, trunk, look);
+        self::task(page, "after", task, trunk);
     }
     if let Some(ends) = stage.ends.as_ref().and_then(StageEnd::describe) {
-        let indent = format!("{trunk}  ");
-        hanging(&mut page.out, trunk, &indent, &ends, look.width);
+        look.twig(&mut page.out, trunk, trunk, &ends);
     }
 }
 
@@ -417,7 +389,7 @@ fn change(cluster: &PlannedCluster) -> String {
     }
 }
 
-fn task(out: &mut String, when: &str, task: &GateFacts, trunk: &str, look: &RenderLook) {
+fn task(page: &mut TextPage<'_>, when: &str, task: &GateFacts, trunk: &str) {
     let first = format!("{trunk}{when}: ");
     let text = match (&task.request, &task.wait) {
         (Some(request), _) => format!("{} {request}", task.kind),
@@ -427,19 +399,18 @@ fn task(out: &mut String, when: &str, task: &GateFacts, trunk: &str, look: &Rend
         }
         (None, None) => task.kind.clone(),
     };
-    hanging(out, &first, &format!("{trunk}  "), &text, look.width);
+    page.look.twig(&mut page.out, &first, trunk, &text);
 }
 
 /// Clusters without turns, those with the same fate together.
 fn several(page: &mut TextPage<'_>, clusters: &[&PlannedCluster], trunk: &str) {
     let fates = clusters.iter().map(|it| (change(it), it.name.as_str()));
     let groups = together(fates);
-    let most = if page.look.verbose { usize::MAX } else { NAMED };
+    let most = page.look.most(NAMED);
     for (fate, members) in groups {
         page.cut |= members.len() > most;
         let text = format!("{} ({fate})", list(&members, most));
-        let indent = format!("{trunk}  ");
-        hanging(&mut page.out, trunk, &indent, &text, page.look.width);
+        page.look.twig(&mut page.out, trunk, trunk, &text);
     }
 }
 
@@ -453,8 +424,7 @@ fn point<K>(page: &mut TextPage<'_>, label: &str, kind: &str, point: &PlanPoint<
         format!(" {}", paint.bold(&escape::line(code)))
     };
     let _ = writeln!(page.out, "\n{label}{code} {}", paint.bold(kind));
-    let width = page.look.width;
-    hanging(&mut page.out, "  ", "  ", &point.message, width);
+    page.hang("  ", "  ", &point.message);
     let clusters = unnamed(&point.clusters, &point.message);
     page.clusters(clusters, point.stage.as_deref());
     page.remedies(&point.remedies);

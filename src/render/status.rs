@@ -43,8 +43,7 @@ fn draw(status: &Status, meter: usize, look: &RenderLook) -> String {
     let (verdict, about) = (paint.verdict(status.verdict), paint.bold(&target));
     titled(&mut out, &verdict, &about, look.width);
     out.push('\n');
-    let most = if look.verbose { usize::MAX } else { SENTENCE };
-    let summary = brief(&status.summary, most);
+    let summary = brief(&status.summary, look.most(SENTENCE));
     below_title(&mut out, &status.target, &summary, look.width);
     let mut cut = summary != status.summary;
     match (&status.clusters, &status.run) {
@@ -140,11 +139,11 @@ fn placed(out: &mut String, clusters: &[PlacedCluster], look: &RenderLook) -> bo
         out.push_str("no cluster is selected\n");
     }
     let mut cut = false;
-    let most = if look.verbose { usize::MAX } else { CLUSTERS };
+    let most = look.most(CLUSTERS);
     for (at, (what, members)) in groups.iter().enumerate() {
         let (branch, trunk) = look.paint.branch(at + 1 == groups.len());
         let head = format!("{}: {what}", count(members.len(), "cluster"));
-        hanging(out, branch, &format!("{trunk}  "), &head, look.width);
+        look.twig(out, branch, trunk, &head);
         cut |= members.len() > most;
         hanging(out, trunk, trunk, &list(members, most), look.width);
     }

@@ -13,7 +13,7 @@ use crate::report::{
     EvidenceValue, EvidenceValues, NotChecked, OutlinedFinding, Remedy, Report, ReportDetail,
     ReportOutline, RunFacts, Subject, Verdict,
 };
-use crate::words::CommandLine;
+use crate::words::{CommandLine, capital};
 
 /// That something was left out.
 const MORE: &str = "use -v to show everything";
@@ -112,13 +112,7 @@ impl TextPage<'_> {
         }
         let head = format!("{}: ", head.join(" "));
         self.cut |= finding.cut;
-        hanging(
-            &mut self.out,
-            &head,
-            "  ",
-            &finding.message,
-            self.look.width,
-        );
+        self.hang(&head, "  ", &finding.message);
         let stage = finding.stage.as_deref();
         self.clusters(finding.clusters, stage);
         if finding.is_short {
@@ -143,6 +137,11 @@ impl TextPage<'_> {
         self.cut |= tree::draw(&mut self.out, progress, scope, self.look);
     }
 
+    /// Appends a paragraph.
+    pub fn hang(&mut self, first: &str, rest: &str, text: &str) {
+        hanging(&mut self.out, first, rest, text, self.look.width);
+    }
+
     /// The clusters of a finding.
     pub fn clusters(&mut self, clusters: &[String], stage: Option<&str>) {
         if clusters.is_empty() {
@@ -158,19 +157,18 @@ impl TextPage<'_> {
             text = format!("{text} (stage {stage})");
         }
         let label = format!("  {} ", self.look.paint.bold("clusters:"));
-        hanging(&mut self.out, &label, "    ", &text, self.look.width);
+        self.hang(&label, "    ", &text);
     }
 
     /// Values, below the object in which they stand.
     pub fn evidence(&mut self, evidence: &EvidenceValues<'_>) {
-        let (paint, width) = (self.look.paint, self.look.width);
         self.cut |= evidence.is_cut();
         let label = if evidence.left() > 0 {
             format!("evidence ({} of {}):", evidence.shown.len(), evidence.all)
         } else {
             "evidence:".to_owned()
         };
-        let mut lead = format!("  {} ", paint.bold(&label));
+        let mut lead = format!("  {} ", self.look.paint.bold(&label));
         for same in evidence.by_place() {
             let values = same.iter().map(|one| match one.reading() {
                 empty if one.value.is_empty() => format!("{empty}\"\""),
@@ -182,22 +180,21 @@ impl TextPage<'_> {
             };
             if let [value] = values.as_slice() {
                 let text = format!("{place} {value}");
-                hanging(&mut self.out, &lead, "      ", &text, width);
+                self.hang(&lead, "      ", &text);
                 "    ".clone_into(&mut lead);
                 continue;
             }
-            hanging(&mut self.out, &lead, "      ", place, width);
+            self.hang(&lead, "      ", place);
             "    ".clone_into(&mut lead);
             for value in &values {
-                hanging(&mut self.out, "      ", "        ", value, width);
+                self.hang("      ", "        ", value);
             }
         }
     }
 
     pub fn remedies<'r>(&mut self, remedies: impl IntoIterator<Item = &'r Remedy>) {
         for (at, remedy) in remedies.into_iter().enumerate() {
-            let (first, text) = (format!("  {}. ", at + 1), remedy.sentence());
-            hanging(&mut self.out, &first, "     ", &text, self.look.width);
+            self.hang(&format!("  {}. ", at + 1), "     ", &remedy.sentence());
             if let Some(command) = &remedy.command {
                 let command = self.look.invocation.command(command);
                 let _ = writeln!(self.out, "       {}", self.look.paint.command(&command));
@@ -239,11 +236,7 @@ pub(super) fn not_checked(out: &mut String, gaps: &[NotChecked], look: &RenderLo
         return false;
     }
     let label = look.paint.bold("not checked:");
-    let most = if look.verbose {
-        usize::MAX
-    } else {
-        ReportDetail::TERMINAL.clusters
-    };
+    let most = look.most(ReportDetail::TERMINAL.clusters);
     let mut cut = false;
     let mut written: Vec<(&str, &[String])> = Vec::new();
     let mut texts = Vec::new();
@@ -276,7 +269,7 @@ pub(super) fn below_title(out: &mut String, target: &Subject, summary: &str, wid
     let target = format!("{target} ");
     let shown = match summary.strip_prefix(&target).map(without_state) {
         Some(rest) if rest.is_empty() => return,
-        Some(rest) => first_upper(&rest),
+        Some(rest) => capital(&rest),
         None => summary.to_owned(),
     };
     hanging(out, "", "", &shown, width);
@@ -309,11 +302,4 @@ fn without_state(rest: &str) -> Cow<'_, str> {
         None if why == "." && state.split(' ').count() < 5 => Cow::Borrowed(""),
         None => Cow::Borrowed(rest.strip_prefix("is ").unwrap_or(rest)),
     }
-}
-
-/// A sentence without its beginning.
-fn first_upper(rest: &str) -> String {
-    let mut letters = rest.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }

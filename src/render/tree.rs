@@ -20,6 +20,20 @@ const NAMED: usize = 12;
 /// Names of clusters that are done or not reached.
 const NAMED_QUIET: usize = 6;
 
+/// What a run rolls out.
+pub fn content(progress: &RunFacts) -> String {
+    let snapshot = match &progress.snapshot {
+        Some(index) => format!("snapshot {index}"),
+        None => "no snapshot yet".to_owned(),
+    };
+    let content = format!("placement {}, {snapshot}", progress.placement);
+    if progress.strategy.is_empty() {
+        content
+    } else {
+        format!("{content}, strategy {}", progress.strategy)
+    }
+}
+
 /// The clusters of a stage by state; first what needs someone's eye.
 pub fn groups(stage: &StageProgress) -> Vec<(ClusterState, Vec<&ClusterProgress>)> {
     let mut groups = together(stage.clusters.iter().map(|it| (it.state, it)));
@@ -63,18 +77,10 @@ pub fn draw(out: &mut String, progress: &RunFacts, scope: TreePart<'_>, look: &R
         _ => None,
     };
     let is_brief = matches!(scope, TreePart::Stages | TreePart::Front);
-    let mut head = vec![format!("placement {}", progress.placement)];
-    head.push(match &progress.snapshot {
-        Some(index) => format!("snapshot {index}"),
-        None => "no snapshot yet".to_owned(),
-    });
-    if !progress.strategy.is_empty() {
-        head.push(format!("strategy {}", progress.strategy));
-    }
+    let mut head = content(progress);
     if progress.only_compares {
-        head.push("compares only, applies nothing".to_owned());
+        head.push_str(", compares only, applies nothing");
     }
-    let mut head = head.join(", ");
     // The summary of a report says how many are done.
     if progress.total > 0 && !is_brief {
         head = format!("{head}: {}/{} clusters done", progress.done, progress.total);
@@ -150,8 +156,7 @@ impl StageTree<'_> {
             list(&names, NAMED),
             count(clusters, "cluster")
         );
-        let indent = format!("{trunk}  ");
-        hanging(out, branch, &indent, &text, self.look.width);
+        self.look.twig(out, branch, trunk, &text);
     }
 
     /// The line of a stage, and whether all of it is done.
@@ -227,7 +232,7 @@ impl StageTree<'_> {
             }
         }
         for when in [TaskTime::Before, TaskTime::After] {
-            for task in stage.gates.iter().filter(|task| task.when == Some(when)) {
+            for task in stage.gates(when) {
                 cut |= task.is_passed();
                 if task.is_open() {
                     // The sentence above says until when.
@@ -242,8 +247,7 @@ impl StageTree<'_> {
             parts.push(format!("not reached: {}", list(&names, NAMED)));
             cut = true;
         }
-        let indent = format!("{trunk}  ");
-        hanging(out, branch, &indent, &parts.join("; "), self.look.width);
+        self.look.twig(out, branch, trunk, &parts.join("; "));
         cut
     }
 
@@ -260,19 +264,12 @@ impl StageTree<'_> {
             ..
         } = *self;
         let (text, complete) = self.head(stage);
-        let indent = format!("{trunk}  ");
         let mut first = branch.to_owned();
         if let Some(cells) = live.map(|live| live.meter).filter(|cells| *cells > 0) {
             let _ = write!(first, "[{}] ", meter(stage, cells, look.paint));
         }
-        hanging(out, &first, &indent, &text, look.width);
-        let tasks = |when| {
-            stage
-                .gates
-                .iter()
-                .filter(move |task| task.when == Some(when))
-        };
-        for task in tasks(TaskTime::Before) {
+        look.twig(out, &first, trunk, &text);
+        for task in stage.gates(TaskTime::Before) {
             self.gate(out, task, stage, trunk);
         }
         let mut cut = false;
@@ -299,22 +296,20 @@ impl StageTree<'_> {
             let label = look.paint.cluster_state(state, &label);
             let is_quiet = matches!(state, ClusterState::NotReached | ClusterState::Done);
             if is_quiet && names.len() > NAMED_QUIET && !look.verbose {
-                out.push_str(trunk);
-                out.push_str(&label);
-                out.push('\n');
+                let _ = writeln!(out, "{trunk}{label}");
                 cut = true;
                 continue;
             }
-            let most = if look.verbose { usize::MAX } else { NAMED };
+            let most = look.most(NAMED);
             cut |= names.len() > most;
             let first = format!("{trunk}{label}: ");
-            hanging(out, &first, &indent, &list(&names, most), look.width);
+            look.twig(out, &first, trunk, &list(&names, most));
         }
-        for task in tasks(TaskTime::After) {
+        for task in stage.gates(TaskTime::After) {
             self.gate(out, task, stage, trunk);
         }
         if let Some(end) = end(stage) {
-            hanging(out, trunk, &indent, &end, look.width);
+            look.twig(out, trunk, trunk, &end);
         }
         cut
     }
@@ -338,13 +333,10 @@ impl StageTree<'_> {
         let first = format!("{trunk}{label}: ");
         let words = open.as_ref().map(|(_, words)| words.as_str());
         let text = gate_words(task, stage, words);
-        hanging(out, &first, &format!("{trunk}  "), &text, look.width);
+        look.twig(out, &first, trunk, &text);
         if let Some(command) = open.and_then(|(gate, _)| gate.command.as_ref()) {
-            let command = look.invocation.command(command);
-            out.push_str(trunk);
-            out.push_str("  ");
-            out.push_str(&look.paint.command(&command));
-            out.push('\n');
+            let command = look.paint.command(&look.invocation.command(command));
+            let _ = writeln!(out, "{trunk}  {command}");
         }
     }
 }

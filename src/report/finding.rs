@@ -224,6 +224,12 @@ impl Finding {
         self
     }
 
+    /// Adds a sentence to the message.
+    pub fn add_sentence(&mut self, sentence: &str) {
+        self.message.push(' ');
+        self.message.push_str(sentence);
+    }
+
     /// Whether another finding names this one as its cause.
     pub fn explains(&self, other: &Self) -> bool {
         let mut causes = other.caused_by.iter();

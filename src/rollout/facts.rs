@@ -58,6 +58,12 @@ impl StageProgress {
         }
     }
 
+    /// Its gates before or after the clusters.
+    pub fn gates(&self, when: TaskTime) -> impl Iterator<Item = &GateFacts> {
+        let gates = self.gates.iter();
+        gates.filter(move |gate| gate.when == Some(when))
+    }
+
     /// How many clusters are done.
     pub fn done(&self) -> usize {
         self.count(|state| state == ClusterState::Done)

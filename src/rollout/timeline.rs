@@ -179,13 +179,7 @@ impl TimelineEnd {
     }
 
     fn stage(self, stage: &StageProgress) -> StageLine<'_> {
-        let gates = |time| {
-            let tasks = stage
-                .gates
-                .iter()
-                .filter(move |task| task.when == Some(time));
-            tasks.map(move |task| self.gate(stage, task))
-        };
+        let gates = |time| stage.gates(time).map(move |task| self.gate(stage, task));
         let clusters = self.clusters(stage);
         let steps: Vec<_> = gates(TaskTime::Before)
             .chain(clusters)

@@ -230,7 +230,7 @@ struct Asked {
     /// Who has every permission of its table.
     whole: String,
     /// Who lacks one of them.
-    without: Vec<(&'static Permission, String)>,
+    without: Vec<(Permission, String)>,
 }
 
 /// What all commands are called with.
@@ -269,7 +269,7 @@ impl Calls<'_> {
             let of_user = own(&green, &self.scene.hub.kubeconfig_of(whole));
             assert_eq!(of_user, of_admin);
         }
-        let wrong = |(missing, user): &(&Permission, String)| {
+        let wrong = |(missing, user): &(Permission, String)| {
             let kind = scope_of(self.scene).kind(missing.concept);
             let is_told = |ran: &Ran| {
                 let said = format!("{}{}", ran.out, ran.err);
@@ -312,7 +312,7 @@ fn every_command_needs_what_its_table_says() {
         let plan: Vec<_> = permissions::ALL
             .iter()
             .map(|needs| {
-                let all: Vec<_> = needs.permissions().copied().collect();
+                let all: Vec<_> = needs.permissions().collect();
                 let whole = users.with(&scope, &all);
                 // One scope is enough to see each permission missed.
                 let without = needs
@@ -320,7 +320,7 @@ fn every_command_needs_what_its_table_says() {
                     .filter(|_| !scene.namespaced)
                     .map(|missing| {
                         let rest: Vec<_> =
-                            all.iter().filter(|one| *one != missing).copied().collect();
+                            all.iter().filter(|one| **one != missing).copied().collect();
                         (missing, users.with(&scope, &rest))
                     })
                     .collect();

@@ -152,7 +152,8 @@ impl Recording {
         let texts = parts
             .iter()
             .filter_map(|part| self.bundle.text(&part.object()));
-        let content = SnapshotContent::new(texts, WorkGenerator::of_works([work]));
+        let content =
+            SnapshotContent::new(texts, WorkGenerator::of_works(std::iter::once(work), None));
         let placed = [placed];
         let rendering = RenderedClusters::new(&content, overrides, &placed);
         let part = part_of(work);

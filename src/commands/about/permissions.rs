@@ -91,6 +91,31 @@ pub struct Permission {
     pub need: PermissionNeed,
 }
 
+/// Permissions with the same need: each of the verbs for each of the concepts.
+#[derive(Debug, Clone, Copy)]
+struct PermissionGroup {
+    verbs: &'static [Verb],
+    concepts: &'static [Concept],
+    need: PermissionNeed,
+}
+
+impl PermissionGroup {
+    fn permissions(&self) -> impl Iterator<Item = Permission> + Clone {
+        let Self {
+            verbs,
+            concepts,
+            need,
+        } = *self;
+        concepts.iter().flat_map(move |concept| {
+            verbs.iter().map(move |verb| Permission {
+                verb: *verb,
+                concept: *concept,
+                need,
+            })
+        })
+    }
+}
+
 /// The permissions of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandPermissions {
@@ -98,20 +123,21 @@ pub struct CommandPermissions {
     /// Who uses it.
     pub role: Role,
     /// What it needs, in parts that commands share.
-    parts: &'static [&'static [Permission]],
+    parts: &'static [&'static [PermissionGroup]],
 }
 
 impl CommandPermissions {
     /// What it needs.
-    pub fn permissions(&self) -> impl Iterator<Item = &'static Permission> + Clone {
-        self.parts.iter().copied().flatten()
+    pub fn permissions(&self) -> impl Iterator<Item = Permission> + Clone {
+        let groups = self.parts.iter().copied().flatten();
+        groups.flat_map(PermissionGroup::permissions)
     }
 }
 
 const fn needs(
     command: &'static str,
     role: Role,
-    parts: &'static [&'static [Permission]],
+    parts: &'static [&'static [PermissionGroup]],
 ) -> CommandPermissions {
     CommandPermissions {
         command,
@@ -120,18 +146,18 @@ const fn needs(
     }
 }
 
-const fn required(verb: Verb, concept: Concept) -> Permission {
-    Permission {
-        verb,
-        concept,
+const fn required(verbs: &'static [Verb], concepts: &'static [Concept]) -> PermissionGroup {
+    PermissionGroup {
+        verbs,
+        concepts,
         need: PermissionNeed::Required,
     }
 }
 
-const fn useful(verb: Verb, concept: Concept) -> Permission {
-    Permission {
-        verb,
-        concept,
+const fn useful(verbs: &'static [Verb], concepts: &'static [Concept]) -> PermissionGroup {
+    PermissionGroup {
+        verbs,
+        concepts,
         need: PermissionNeed::Useful,
     }
 }
@@ -143,323 +169,167 @@ use Concept::{
 use Verb::{Create, Delete, Get, List, Patch, PatchStatus, Watch};
 
 /// What the walk of a diagnosis asks for, whatever the target.
-const WALK: &[Permission] = &[
-    required(Get, UpdateRun),
-    useful(List, UpdateRun),
+#[rustfmt::skip]
+const WALK: &[PermissionGroup] = &[
+    required(&[Get], &[UpdateRun]),
+    useful(&[List], &[UpdateRun]),
     // Of a placement as the target, everything else is unknown without it.
-    useful(Get, Placement),
-    useful(List, Placement),
-    useful(Get, Strategy),
-    useful(List, Strategy),
-    useful(Get, ApprovalRequest),
-    useful(List, ApprovalRequest),
-    useful(List, Binding),
-    useful(List, ResourceSnapshot),
-    useful(List, PolicySnapshot),
-    useful(List, MemberCluster),
-    useful(List, Work),
-    useful(List, ClusterOverrideSnapshot),
-    useful(List, OverrideSnapshot),
-    useful(Get, ClusterOverrideSnapshot),
-    useful(Get, OverrideSnapshot),
+    useful(&[Get, List], &[Placement, Strategy, ApprovalRequest]),
+    useful(&[List], &[Binding, ResourceSnapshot, PolicySnapshot, MemberCluster, Work]),
+    useful(&[List], &[ClusterOverrideSnapshot, OverrideSnapshot]),
+    useful(&[Get], &[ClusterOverrideSnapshot, OverrideSnapshot]),
 ];
 
 /// What following a run takes. The name is looked for first, and then the run is watched whether it
 /// was found or not.
-const FOLLOW: &[Permission] = &[
-    useful(Get, UpdateRun),
-    required(List, UpdateRun),
-    required(Watch, UpdateRun),
-    useful(List, Binding),
-    useful(Watch, Binding),
-    useful(Get, ApprovalRequest),
-    useful(List, ApprovalRequest),
-    useful(Watch, ApprovalRequest),
+const FOLLOW: &[PermissionGroup] = &[
+    useful(&[Get], &[UpdateRun]),
+    required(&[List, Watch], &[UpdateRun]),
+    useful(&[List, Watch], &[Binding]),
+    useful(&[Get, List, Watch], &[ApprovalRequest]),
 ];
 
 /// What decides whether letting a run continue helps.
-const PROSPECT: &[Permission] = &[
-    useful(Get, Placement),
-    useful(Get, ResourceSnapshot),
-    useful(Get, ClusterOverrideSnapshot),
-    useful(Get, OverrideSnapshot),
-    useful(List, PolicySnapshot),
-    useful(List, MemberCluster),
+#[rustfmt::skip]
+const PROSPECT: &[PermissionGroup] = &[
+    useful(&[Get], &[Placement, ResourceSnapshot, ClusterOverrideSnapshot, OverrideSnapshot]),
+    useful(&[List], &[PolicySnapshot, MemberCluster]),
 ];
 
 /// What every command asks for that creates a run, before it does.
-const LAUNCH: &[Permission] = &[
-    required(Get, UpdateRun),
-    required(Create, UpdateRun),
-    required(Get, Placement),
-    useful(List, Placement),
-    required(Get, Strategy),
-    useful(List, Strategy),
-    required(List, UpdateRun),
-    required(List, Binding),
-    required(List, ResourceSnapshot),
-    required(List, PolicySnapshot),
-    required(List, MemberCluster),
-    required(List, ClusterOverrideSnapshot),
-    required(List, OverrideSnapshot),
-    required(List, ApprovalRequest),
-    useful(List, Work),
+#[rustfmt::skip]
+const LAUNCH: &[PermissionGroup] = &[
+    required(&[Get, Create], &[UpdateRun]),
+    required(&[Get], &[Placement]),
+    useful(&[List], &[Placement]),
+    required(&[Get], &[Strategy]),
+    useful(&[List], &[Strategy]),
+    required(&[List], &[UpdateRun, Binding, ResourceSnapshot, PolicySnapshot, MemberCluster]),
+    required(&[List], &[ClusterOverrideSnapshot, OverrideSnapshot, ApprovalRequest]),
+    useful(&[List], &[Work]),
 ];
 
 /// What may come before a run that is made: others are stopped or deleted.
-const FIRST: &[Permission] = &[
-    useful(Patch, UpdateRun),
-    useful(Delete, UpdateRun),
-    useful(Get, ApprovalRequest),
+const FIRST: &[PermissionGroup] = &[
+    useful(&[Patch, Delete], &[UpdateRun]),
+    useful(&[Get], &[ApprovalRequest]),
 ];
 
 /// What is watched to see what became of a write.
-const WATCH: &[Permission] = &[
-    useful(Watch, UpdateRun),
-    useful(Watch, Binding),
-    useful(Watch, ApprovalRequest),
-];
+const WATCH: &[PermissionGroup] = &[useful(&[Watch], &[UpdateRun, Binding, ApprovalRequest])];
 
 /// Every command that reads a hub, by name.
+#[rustfmt::skip]
 pub const ALL: &[CommandPermissions] = &[
-    needs(
-        "approvals",
-        Role::Viewer,
-        &[&[
-            required(List, ApprovalRequest),
-            useful(Get, UpdateRun),
-            useful(List, UpdateRun),
-            useful(List, Binding),
-            useful(Get, Placement),
-            useful(List, Placement),
-            useful(List, PolicySnapshot),
-            useful(List, MemberCluster),
-            useful(Watch, ApprovalRequest),
-            useful(Watch, UpdateRun),
-        ]],
-    ),
-    needs(
-        "approve",
-        Role::Approver,
-        &[
-            &[
-                required(Get, ApprovalRequest),
-                required(PatchStatus, ApprovalRequest),
-                useful(Get, UpdateRun),
-                required(List, UpdateRun),
-                required(List, Binding),
-                useful(List, ApprovalRequest),
-                useful(List, Work),
-            ],
-            PROSPECT,
-            WATCH,
-        ],
-    ),
-    needs(
-        "clusters",
-        Role::Viewer,
-        &[&[
-            required(Get, Placement),
-            required(List, Binding),
-            required(List, PolicySnapshot),
-            required(List, MemberCluster),
-            useful(List, UpdateRun),
-            useful(Get, Strategy),
-            useful(List, Strategy),
-            useful(List, ClusterOverrideSnapshot),
-            useful(List, OverrideSnapshot),
-        ]],
-    ),
+    needs("approvals", Role::Viewer, &[&[
+        required(&[List], &[ApprovalRequest]),
+        useful(&[Get, List], &[UpdateRun]),
+        useful(&[List], &[Binding]),
+        useful(&[Get, List], &[Placement]),
+        useful(&[List], &[PolicySnapshot, MemberCluster]),
+        useful(&[Watch], &[ApprovalRequest, UpdateRun]),
+    ]]),
+    needs("approve", Role::Approver, &[&[
+        required(&[Get, PatchStatus], &[ApprovalRequest]),
+        useful(&[Get], &[UpdateRun]),
+        required(&[List], &[UpdateRun, Binding]),
+        useful(&[List], &[ApprovalRequest, Work]),
+    ], PROSPECT, WATCH]),
+    needs("clusters", Role::Viewer, &[&[
+        required(&[Get], &[Placement]),
+        required(&[List], &[Binding, PolicySnapshot, MemberCluster]),
+        useful(&[List], &[UpdateRun]),
+        useful(&[Get, List], &[Strategy]),
+        useful(&[List], &[ClusterOverrideSnapshot, OverrideSnapshot]),
+    ]]),
     needs("collect", Role::Viewer, &[WALK]),
-    needs(
-        "delete",
-        Role::Operator,
-        &[
-            &[
-                required(Get, UpdateRun),
-                required(Delete, UpdateRun),
-                useful(List, Binding),
-                useful(Get, ApprovalRequest),
-                useful(List, UpdateRun),
-                useful(List, ApprovalRequest),
-            ],
-            WATCH,
-        ],
-    ),
+    needs("delete", Role::Operator, &[&[
+        required(&[Get, Delete], &[UpdateRun]),
+        useful(&[List], &[Binding]),
+        useful(&[Get], &[ApprovalRequest]),
+        useful(&[List], &[UpdateRun, ApprovalRequest]),
+    ], WATCH]),
     needs("diagnose", Role::Viewer, &[WALK]),
-    needs(
-        "history",
-        Role::Viewer,
-        &[&[
-            useful(Get, Placement),
-            required(List, UpdateRun),
-            useful(List, ApprovalRequest),
-            useful(List, Binding),
-            useful(List, ResourceSnapshot),
-        ]],
-    ),
-    needs(
-        "init",
-        Role::Operator,
-        &[
-            LAUNCH,
-            &[useful(Delete, UpdateRun), useful(Get, ApprovalRequest)],
-            WATCH,
-        ],
-    ),
-    needs(
-        "list",
-        Role::Viewer,
-        &[&[
-            required(List, UpdateRun),
-            useful(Get, UpdateRun),
-            useful(List, ApprovalRequest),
-            useful(List, Binding),
-            useful(Watch, UpdateRun),
-            useful(Watch, ApprovalRequest),
-        ]],
-    ),
+    needs("history", Role::Viewer, &[&[
+        useful(&[Get], &[Placement]),
+        required(&[List], &[UpdateRun]),
+        useful(&[List], &[ApprovalRequest, Binding, ResourceSnapshot]),
+    ]]),
+    needs("init", Role::Operator, &[LAUNCH, &[
+        useful(&[Delete], &[UpdateRun]),
+        useful(&[Get], &[ApprovalRequest]),
+    ], WATCH]),
+    needs("list", Role::Viewer, &[&[
+        required(&[List], &[UpdateRun]),
+        useful(&[Get], &[UpdateRun]),
+        useful(&[List], &[ApprovalRequest, Binding]),
+        useful(&[Watch], &[UpdateRun, ApprovalRequest]),
+    ]]),
     // Without those that are required a plan says nothing, without the others less.
-    needs(
-        "plan",
-        Role::Viewer,
-        &[&[
-            required(Get, Placement),
-            useful(List, Placement),
-            required(Get, Strategy),
-            useful(List, Strategy),
-            useful(List, UpdateRun),
-            required(List, Binding),
-            required(List, ResourceSnapshot),
-            required(List, PolicySnapshot),
-            required(List, MemberCluster),
-            useful(List, ClusterOverrideSnapshot),
-            useful(List, OverrideSnapshot),
-            useful(List, Work),
-        ]],
-    ),
-    needs(
-        "render",
-        Role::Viewer,
-        &[&[
-            useful(Get, Placement),
-            useful(Get, UpdateRun),
-            useful(List, UpdateRun),
-            required(List, Binding),
-            required(List, ResourceSnapshot),
-            useful(List, PolicySnapshot),
-            useful(List, MemberCluster),
-            useful(List, ClusterOverrideSnapshot),
-            useful(List, OverrideSnapshot),
-            useful(List, Work),
-        ]],
-    ),
-    needs(
-        "resume",
-        Role::Operator,
-        &[&[
-            required(Get, UpdateRun),
-            required(Patch, UpdateRun),
-            required(List, UpdateRun),
-            required(Get, Placement),
-            useful(List, Placement),
-            useful(Get, Strategy),
-            useful(List, Strategy),
-            useful(Get, ApprovalRequest),
-            required(List, ApprovalRequest),
-            required(List, Binding),
-            useful(List, ResourceSnapshot),
-            required(List, PolicySnapshot),
-            required(List, MemberCluster),
-            useful(List, Work),
-            useful(Watch, UpdateRun),
-            useful(Watch, Binding),
-            useful(Watch, ApprovalRequest),
-        ]],
-    ),
-    needs(
-        "retry",
-        Role::Operator,
-        &[
-            LAUNCH,
-            &[
-                useful(Patch, UpdateRun),
-                required(Delete, UpdateRun),
-                useful(Get, ApprovalRequest),
-            ],
-            WATCH,
-        ],
-    ),
+    needs("plan", Role::Viewer, &[&[
+        required(&[Get], &[Placement]),
+        useful(&[List], &[Placement]),
+        required(&[Get], &[Strategy]),
+        useful(&[List], &[Strategy, UpdateRun]),
+        required(&[List], &[Binding, ResourceSnapshot, PolicySnapshot, MemberCluster]),
+        useful(&[List], &[ClusterOverrideSnapshot, OverrideSnapshot, Work]),
+    ]]),
+    needs("render", Role::Viewer, &[&[
+        useful(&[Get], &[Placement, UpdateRun]),
+        useful(&[List], &[UpdateRun]),
+        required(&[List], &[Binding, ResourceSnapshot]),
+        useful(&[List], &[PolicySnapshot, MemberCluster, ClusterOverrideSnapshot, OverrideSnapshot, Work]),
+    ]]),
+    needs("resume", Role::Operator, &[&[
+        required(&[Get, Patch, List], &[UpdateRun]),
+        required(&[Get], &[Placement]),
+        useful(&[List], &[Placement]),
+        useful(&[Get, List], &[Strategy]),
+        useful(&[Get], &[ApprovalRequest]),
+        required(&[List], &[ApprovalRequest, Binding]),
+        useful(&[List], &[ResourceSnapshot]),
+        required(&[List], &[PolicySnapshot, MemberCluster]),
+        useful(&[List], &[Work]),
+        useful(&[Watch], &[UpdateRun, Binding, ApprovalRequest]),
+    ]]),
+    needs("retry", Role::Operator, &[LAUNCH, &[
+        useful(&[Patch], &[UpdateRun]),
+        required(&[Delete], &[UpdateRun]),
+        useful(&[Get], &[ApprovalRequest]),
+    ], WATCH]),
     needs("rollback", Role::Operator, &[LAUNCH, FIRST, WATCH]),
     needs("run", Role::Operator, &[LAUNCH, FIRST, WATCH]),
-    needs(
-        "snapshots",
-        Role::Viewer,
-        &[&[
-            useful(Get, Placement),
-            required(List, ResourceSnapshot),
-            useful(List, UpdateRun),
-            useful(List, Binding),
-        ]],
-    ),
-    needs(
-        "status",
-        Role::Viewer,
-        &[
-            &[
-                required(Get, UpdateRun),
-                useful(List, Binding),
-                useful(Get, ApprovalRequest),
-            ],
-            PROSPECT,
-        ],
-    ),
+    needs("snapshots", Role::Viewer, &[&[
+        useful(&[Get], &[Placement]),
+        required(&[List], &[ResourceSnapshot]),
+        useful(&[List], &[UpdateRun, Binding]),
+    ]]),
+    needs("status", Role::Viewer, &[&[
+        required(&[Get], &[UpdateRun]),
+        useful(&[List], &[Binding]),
+        useful(&[Get], &[ApprovalRequest]),
+    ], PROSPECT]),
     needs("status --watch", Role::Viewer, &[FOLLOW, PROSPECT]),
-    needs(
-        "stop",
-        Role::Operator,
-        &[
-            &[
-                required(Get, UpdateRun),
-                required(Patch, UpdateRun),
-                useful(List, Binding),
-                useful(Get, ApprovalRequest),
-                useful(List, UpdateRun),
-                useful(List, ApprovalRequest),
-            ],
-            PROSPECT,
-            WATCH,
-        ],
-    ),
-    needs(
-        "strategies",
-        Role::Viewer,
-        &[&[
-            required(List, Strategy),
-            useful(Get, Strategy),
-            useful(List, UpdateRun),
-            useful(List, ApprovalRequest),
-            useful(List, Binding),
-        ]],
-    ),
-    needs(
-        "trace",
-        Role::Viewer,
-        &[&[
-            required(List, Work),
-            useful(List, UpdateRun),
-            useful(Get, Binding),
-            useful(List, Binding),
-            useful(List, ApprovalRequest),
-            useful(List, ResourceSnapshot),
-            useful(List, PolicySnapshot),
-            useful(Get, MemberCluster),
-            useful(Get, ClusterOverrideSnapshot),
-            useful(List, ClusterOverrideSnapshot),
-            useful(Get, OverrideSnapshot),
-            useful(List, OverrideSnapshot),
-        ]],
-    ),
+    needs("stop", Role::Operator, &[&[
+        required(&[Get, Patch], &[UpdateRun]),
+        useful(&[List], &[Binding]),
+        useful(&[Get], &[ApprovalRequest]),
+        useful(&[List], &[UpdateRun, ApprovalRequest]),
+    ], PROSPECT, WATCH]),
+    needs("strategies", Role::Viewer, &[&[
+        required(&[List], &[Strategy]),
+        useful(&[Get], &[Strategy]),
+        useful(&[List], &[UpdateRun, ApprovalRequest, Binding]),
+    ]]),
+    needs("trace", Role::Viewer, &[&[
+        required(&[List], &[Work]),
+        useful(&[List], &[UpdateRun]),
+        useful(&[Get, List], &[Binding]),
+        useful(&[List], &[ApprovalRequest, ResourceSnapshot, PolicySnapshot]),
+        useful(&[Get], &[MemberCluster, ClusterOverrideSnapshot]),
+        useful(&[List], &[ClusterOverrideSnapshot]),
+        useful(&[Get, List], &[OverrideSnapshot]),
+    ]]),
     needs("wait", Role::Viewer, &[FOLLOW, PROSPECT]),
 ];
 

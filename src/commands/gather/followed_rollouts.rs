@@ -10,7 +10,7 @@ use crate::commands::gather::reading::SourceReading;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{CommandClock, HubError, Mirror, MirrorUpdate, TimeLimit};
+use crate::hub::{HubError, Mirror, MirrorUpdate, TimeLimit};
 use crate::inventory::source::Outcome;
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::ObjectRef;
@@ -29,10 +29,6 @@ pub(in crate::commands) struct FollowedRollouts<'r> {
     reading: &'r mut SourceReading,
     mirror: Mirror,
     targets: Vec<FollowedTarget>,
-    /// The hub's context, where other hubs are followed too.
-    context: Option<String>,
-    absent: Vec<(String, Error)>,
-    clock: CommandClock,
     with_ends: bool,
     with_prospects: bool,
     has_begun: bool,
@@ -60,6 +56,17 @@ pub(in crate::commands) enum RolloutNow {
     Gone(Error),
     /// It may not be followed.
     Denied(Error),
+}
+
+impl RolloutNow {
+    /// The same on one of several hubs.
+    fn on_hub(self, context: &str) -> Self {
+        match self {
+            Self::State(status) => Self::State(Box::new(status.on_hub(context))),
+            Self::Gone(error) => Self::Gone(error.on_hub(context)),
+            Self::Denied(error) => Self::Denied(error.on_hub(context)),
+        }
+    }
 }
 
 /// What is seen of each rollout, in the order in which they were named.
@@ -129,9 +136,6 @@ impl<'r> FollowedRollouts<'r> {
         reading: &'r mut SourceReading,
         targets: impl IntoIterator<Item = ObjectRef>,
     ) -> Result<Self, Error> {
-        let clock = reading.clock.clone();
-        let absent = reading.take_absent();
-        let context = reading.one_of_several.clone();
         let Some(hub) = reading.hub() else {
             return Err(Error::usage("cannot follow files: they do not change"));
         };
@@ -147,9 +151,6 @@ impl<'r> FollowedRollouts<'r> {
                     settled: None,
                 })
                 .collect(),
-            context,
-            absent,
-            clock,
             with_ends: false,
             with_prospects: true,
             has_begun: false,
@@ -194,28 +195,19 @@ impl<'r> FollowedRollouts<'r> {
             .keep(|query| walks.iter().any(|walk| walk.answer(query).is_some()));
         let mut seen = FollowedStates::new();
         for (target, walk) in self.targets.iter_mut().zip(walks) {
-            let now = match (target.unseen(&walk), &self.context) {
-                (Some(RolloutNow::Gone(error)), Some(context)) => {
-                    RolloutNow::Gone(error.on_hub(context))
+            let now = target.unseen(&walk).unwrap_or_else(|| {
+                let facts = self.reading.hub_facts(walk.run().into_iter());
+                let inventory = Inventory::new(walk, self.reading.clock.now(), facts);
+                let mut status = status_of(&inventory, self.with_ends);
+                if self.with_prospects {
+                    let moment = (inventory.now, self.with_ends);
+                    status = target.hindered(status, moment, self.reading);
                 }
-                (Some(RolloutNow::Denied(error)), Some(context)) => {
-                    RolloutNow::Denied(error.on_hub(context))
-                }
-                (Some(now), _) => now,
-                (None, context) => {
-                    let facts = self.reading.hub_facts(walk.run().into_iter());
-                    let inventory = Inventory::new(walk, self.clock.now(), facts);
-                    let status = status_of(&inventory, self.with_ends);
-                    let status = if self.with_prospects {
-                        target.hindered(status, (inventory.now, self.with_ends), self.reading)
-                    } else {
-                        status
-                    };
-                    RolloutNow::State(Box::new(match context {
-                        Some(context) => status.on_hub(context),
-                        None => status,
-                    }))
-                }
+                RolloutNow::State(Box::new(status))
+            });
+            let now = match &self.reading.one_of_several {
+                Some(context) => now.on_hub(context),
+                None => now,
             };
             seen.push((target.object.clone(), now));
         }
@@ -237,7 +229,7 @@ impl FollowsHub<FollowedStates> for FollowedRollouts<'_> {
     }
 
     fn absent(&mut self) -> Vec<(String, Error)> {
-        std::mem::take(&mut self.absent)
+        self.reading.take_absent()
     }
 
     fn end_at(&mut self, end: Option<TimeLimit>) {

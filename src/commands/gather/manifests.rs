@@ -222,7 +222,8 @@ impl RenderMaterial {
 
     /// How Works are generated on this hub, as far as they tell.
     pub fn generator(&self) -> WorkGenerator {
-        WorkGenerator::of_works(self.works.values().flatten().map(AsRef::as_ref))
+        let works = self.works.values().flatten().map(AsRef::as_ref);
+        WorkGenerator::of_works(works, WorkGenerator::of_hub(self.inventory()))
     }
 
     /// What a cluster's Works brought there; `None` where they were not read, and where they only compare.

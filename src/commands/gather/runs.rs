@@ -16,7 +16,7 @@ use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::object::{Object, ObjectBody};
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, Kind, ObjectRef, names};
+use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::report::NotChecked;
 use crate::rollout::{self, Rollout};
 use crate::ui::Ui;
@@ -78,7 +78,10 @@ pub(in crate::commands) fn rows<R>(
     let queries = reach.queries(Concept::UpdateRun);
     let mut known = KnownBefore::default();
     if evidence == ReadDepth::Approvals {
-        known.add_approvals(reading, reach)?;
+        // Without them the command has nothing to say.
+        let queries = reach.queries(Concept::ApprovalRequest);
+        let answers = reading.list_all(&queries)?;
+        known.take_approvals(&queries, &answers);
     }
     let mut moment = reading.moment();
     let mut lists: Vec<(Vec<_>, Vec<Object>)> = Vec::new();
@@ -121,7 +124,12 @@ pub(in crate::commands) fn rows<R>(
     for ((own, later), answer) in lists.into_iter().zip(&answers) {
         rows.extend(own);
         for object in later {
-            add(&mut groups, object, &answer.outcome);
+            let Some(run) = object.get::<UpdateRun>() else {
+                continue;
+            };
+            let group = groups.entry(run.placement());
+            let group = group.or_insert_with(|| RunsOfPlacement::new(Vec::new(), &answer.outcome));
+            group.runs.push(object);
         }
     }
     let placements = known.settle(reading, reach, evidence, groups)?;
@@ -160,16 +168,6 @@ struct RunsOfPlacement {
     runs: Vec<Object>,
     outcome: Outcome,
     facts: HubFacts,
-}
-
-fn add(groups: &mut PlacementRuns, object: Object, outcome: &Outcome) {
-    if let Some(run) = object.get::<UpdateRun>() {
-        let placement = run.placement();
-        let group = groups
-            .entry(placement)
-            .or_insert_with(|| RunsOfPlacement::new(Vec::new(), outcome));
-        group.runs.push(object);
-    }
 }
 
 impl RunsOfPlacement {
@@ -278,9 +276,9 @@ impl ReadNeeds {
 #[derive(Default)]
 struct KnownBefore {
     approvals: Vec<Object>,
-    /// The requests of a run, and the request of a name, by kind, namespace and name.
-    by_run: HashMap<(Kind, String, String), Vec<usize>>,
-    by_name: HashMap<(Kind, String, String), usize>,
+    /// The requests of a run, and the request of a name.
+    by_run: HashMap<ObjectRef, Vec<usize>>,
+    by_name: HashMap<ObjectRef, usize>,
     /// How it went, of each kind of requests that was asked for.
     asked: HashMap<Kind, Outcome>,
     gaps: Vec<NotChecked>,
@@ -294,18 +292,6 @@ impl KnownBefore {
         self.gaps.dedup();
     }
 
-    /// All approval requests, without which the command has nothing to say.
-    fn add_approvals(
-        &mut self,
-        reading: &mut SourceReading,
-        reach: &ListReach,
-    ) -> Result<(), Error> {
-        let queries = reach.queries(Concept::ApprovalRequest);
-        let answers = reading.list_all(&queries)?;
-        self.take_approvals(&queries, &answers);
-        Ok(())
-    }
-
     fn take_approvals(&mut self, queries: &[HubQuery], answers: &[QueryAnswer]) {
         self.note(queries, answers);
         for (query, answer) in queries.iter().zip(answers) {
@@ -315,13 +301,10 @@ impl KnownBefore {
                     continue;
                 };
                 let at = self.approvals.len();
-                let key = |name: &str| {
-                    let namespace = request.meta.namespace.clone();
-                    (object.kind, namespace, name.to_owned())
-                };
-                let of_run = self.by_run.entry(key(&request.spec.run)).or_default();
-                of_run.push(at);
-                self.by_name.insert(key(&request.meta.name), at);
+                let name = object.reference();
+                let run = name.scope().object(Concept::UpdateRun, &request.spec.run);
+                self.by_run.entry(run).or_default().push(at);
+                self.by_name.insert(name, at);
                 self.approvals.push(object.clone());
             }
         }
@@ -329,15 +312,16 @@ impl KnownBefore {
 
     /// The requests of a placement's runs, and those under the names that their gates give.
     fn approvals_of(&self, placement: &ObjectRef, group: &RunsOfPlacement) -> Option<QueryAnswer> {
-        let kind = placement.scope().kind(Concept::ApprovalRequest);
+        let scope = placement.scope();
+        let kind = scope.kind(Concept::ApprovalRequest);
         let outcome = self.asked.get(&kind)?.clone();
-        let key = |name: &str| (kind, placement.namespace.clone(), name.to_owned());
+        let request = |name: &str| scope.object(Concept::ApprovalRequest, name);
         let mut places = BTreeSet::new();
         for run in group.runs() {
-            let own = self.by_run.get(&key(&run.meta.name));
+            let own = self.by_run.get(&run.object());
             places.extend(own.into_iter().flatten().copied());
-            let named = run.tasks().filter(|task| !task.approval_request.is_empty());
-            places.extend(named.filter_map(|task| self.by_name.get(&key(&task.approval_request))));
+            let named = run.tasks().map(|task| request(&task.approval_request));
+            places.extend(named.filter_map(|request| self.by_name.get(&request)));
         }
         let objects = places.iter().filter_map(|at| self.approvals.get(*at));
         Some(QueryAnswer::new(objects.cloned().collect(), outcome))
@@ -395,53 +379,39 @@ impl KnownBefore {
         reading: &mut SourceReading,
         placements: &[(&ObjectRef, RelevantClusters)],
     ) -> HashMap<ObjectRef, QueryAnswer> {
-        let binding = |placement: &ObjectRef| placement.scope().kind(Concept::Binding);
-        let queries: Vec<_> = placements
-            .iter()
-            .map(|(placement, _)| HubQuery::of_placement(binding(placement), placement))
-            .collect();
-        let clusters: HashMap<(Kind, &str, &str), &RelevantClusters> = placements
-            .iter()
-            .map(|(placement, clusters)| {
-                let (namespace, name) = (placement.namespace.as_str(), placement.name.as_str());
-                ((binding(placement), namespace, name), clusters)
-            })
-            .collect();
-        let mut kept: HashMap<usize, Vec<Object>> = HashMap::new();
+        let queries = placements.iter().map(|(placement, _)| {
+            HubQuery::of_placement(placement.scope().kind(Concept::Binding), placement)
+        });
+        let queries: Vec<_> = queries.collect();
+        let relevant = placements.iter();
+        let relevant = relevant.map(|(placement, clusters)| (*placement, clusters));
+        let relevant: HashMap<&ObjectRef, _> = relevant.collect();
+        let mut kept: HashMap<usize, Vec<(ObjectRef, Object)>> = HashMap::new();
         let answers = reading.each_alike(&queries, |at, more| {
             let kept = kept.entry(at).or_default();
             match more {
                 ListProgress::Objects(objects) => {
-                    kept.extend(objects.into_iter().filter(|object| {
-                        let Some(it) = object.get::<Binding>() else {
-                            return false;
-                        };
-                        let placement = it.meta.label(names::PARENT_PLACEMENT).unwrap_or_default();
-                        let key = (object.kind, it.meta.namespace.as_str(), placement);
-                        let clusters = clusters.get(&key);
-                        clusters.is_some_and(|clusters| clusters.has(&it.spec.cluster))
+                    kept.extend(objects.into_iter().filter_map(|object| {
+                        let placement = placement_of(&object);
+                        let cluster = &object.get::<Binding>()?.spec.cluster;
+                        let clusters = relevant.get(&placement)?.as_ref();
+                        let matters = clusters.is_none_or(|all| all.contains(cluster));
+                        matters.then_some((placement, object))
                     }));
                 }
                 ListProgress::Again => kept.clear(),
             }
         });
         self.note(&queries, &answers);
-        let mut found: HashMap<(Kind, String, String), Vec<Object>> = HashMap::new();
-        for object in kept.into_values().flatten() {
-            let meta = object.body.meta();
-            let placement = meta.label(names::PARENT_PLACEMENT).unwrap_or_default();
-            let key = (object.kind, meta.namespace.clone(), placement.to_owned());
-            found.entry(key).or_default().push(object);
+        let mut found: HashMap<ObjectRef, Vec<Object>> = HashMap::new();
+        for (placement, object) in kept.into_values().flatten() {
+            found.entry(placement).or_default().push(object);
         }
-        let answers = placements
-            .iter()
-            .zip(answers)
-            .map(|((placement, _), answer)| {
-                let (namespace, name) = (placement.namespace.clone(), placement.name.clone());
-                let objects = found.remove(&(binding(placement), namespace, name));
-                let objects = objects.unwrap_or_default().into();
-                ((*placement).clone(), QueryAnswer { objects, ..answer })
-            });
+        let answers = placements.iter().zip(answers);
+        let answers = answers.map(|((placement, _), answer)| {
+            let objects = found.remove(*placement).unwrap_or_default().into();
+            ((*placement).clone(), QueryAnswer { objects, ..answer })
+        });
         answers.collect()
     }
 
@@ -454,7 +424,7 @@ impl KnownBefore {
         now: jiff::Timestamp,
     ) -> RelevantClusters {
         if evidence == ReadDepth::Approvals {
-            return RelevantClusters::All;
+            return None;
         }
         let approvals = self.approvals_of(placement, group);
         let inventory = group.inventory(placement, now, approvals, None);
@@ -465,21 +435,16 @@ impl KnownBefore {
                 clusters.extend(rollout.unsettled().map(|cluster| cluster.name.to_owned()));
             }
         }
-        RelevantClusters::Some(clusters)
+        Some(clusters)
     }
 }
 
-/// Clusters that matter.
-enum RelevantClusters {
-    All,
-    Some(BTreeSet<String>),
-}
+/// Clusters that matter; `None` means all.
+type RelevantClusters = Option<BTreeSet<String>>;
 
-impl RelevantClusters {
-    fn has(&self, cluster: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Some(clusters) => clusters.contains(cluster),
-        }
-    }
+/// The placement that a binding names.
+fn placement_of(binding: &Object) -> ObjectRef {
+    let meta = binding.body.meta();
+    let name = meta.label(names::PARENT_PLACEMENT).unwrap_or_default();
+    Scope::of_namespace(&meta.namespace).object(Concept::Placement, name)
 }

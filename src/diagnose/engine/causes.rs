@@ -36,7 +36,7 @@ pub(in crate::diagnose) fn merge(findings: Vec<Finding>) -> Vec<Finding> {
                 known.clusters = distinct(clusters.into_iter().chain(finding.clusters));
                 known.root_cause |= finding.root_cause;
                 if !known.message.contains(&finding.message) {
-                    known.message = format!("{} {}", known.message, finding.message);
+                    known.add_sentence(&finding.message);
                     if let Some(both) = both_first(&known.remedies, &finding.remedies) {
                         known.remedies.insert(0, both);
                     }

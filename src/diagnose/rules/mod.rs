@@ -10,7 +10,7 @@ use crate::rollout::Rollout;
 /// What nearly every rule speaks of.
 mod prelude {
     pub use crate::diagnose::subjects::context::DiagnosisContext;
-    pub use crate::diagnose::subjects::rule::{Rule, RuleSearch};
+    pub use crate::diagnose::subjects::rule::{Rule, RuleSearch, found_or};
     pub use crate::kubefleet::Concept;
     pub use crate::kubefleet::messages::Cause;
     pub use crate::report::{

@@ -8,10 +8,11 @@ use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::overrides;
 use crate::diagnose::subjects::ownership;
 use crate::diagnose::subjects::rule::Rule;
+use crate::kubefleet::ObjectRef;
+use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ManifestIdentity;
-use crate::kubefleet::{ObjectRef, describe_object};
 use crate::problems::{self, steps};
 use crate::report::{ComposeText, FaultOrigin, Finding, Subject, Verdict};
 use crate::rollout::overrides::{selector_of, selectors, selectors_path, successor};
@@ -80,8 +81,7 @@ fn overridden(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Findin
     let Some((manifest, clusters, over, at)) = affected.overridden() else {
         return finding;
     };
-    let origin = problems::overridden(over);
-    let origin = describe_object(&origin.kind, &origin.namespace, &origin.name);
+    let origin = problems::overridden(over).to_string();
     let object = manifest.describe();
     let it = if affected.has_several() {
         &object
@@ -89,11 +89,10 @@ fn overridden(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Findin
         "it"
     };
     let path = format!("{}[{at}]", selectors_path(over));
-    finding.message = format!(
-        "{} {origin} changes {it} for {}.",
-        finding.message,
+    finding.add_sentence(&format!(
+        "{origin} changes {it} for {}.",
         enumerate(clusters)
-    );
+    ));
     finding = finding
         .evidence(over.object(), path, selectors(over).get(at))
         .look_with(
@@ -104,22 +103,16 @@ fn overridden(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Findin
     finding
 }
 
-/// An override that was deleted or changed after a cluster had got content with it.
-struct OutdatedOverride<'i> {
-    cluster: &'i str,
-    /// The snapshot with which the content was made.
-    was: ObjectRef,
-    /// The one that the override has now.
-    now: Option<&'i OverrideSnapshot>,
-}
+/// An override that was deleted or changed after a cluster had got content with it: the cluster, the snapshot with
+/// which the content was made, and the one that the override has now.
+type OutdatedOverride<'i> = (&'i str, ObjectRef, Option<&'i OverrideSnapshot>);
 
 /// Adds it, and that the content is not made again.
 fn made_with(
     affected: &AffectedObject<'_, '_>,
-    outdated: OutdatedOverride<'_>,
+    (cluster, was, now): OutdatedOverride<'_>,
     mut finding: Finding,
 ) -> Finding {
-    let OutdatedOverride { cluster, was, now } = outdated;
     let (how, step) = match now {
         Some(now) if now.meta.name == was.name => (
             "which was deleted and created again since: a run with it sends nothing new".to_owned(),
@@ -138,10 +131,9 @@ fn made_with(
             "Start a new run, which goes without that override, if the fault came from it.",
         ),
     };
-    finding.message = format!(
-        "{} The content for {cluster} was made with {was}, {how}.",
-        finding.message
-    );
+    finding.add_sentence(&format!(
+        "The content for {cluster} was made with {was}, {how}."
+    ));
     finding = match now {
         Some(now) => finding.created(now.object(), now.meta.created),
         None => finding.absent(was),
@@ -153,15 +145,10 @@ fn made_with(
 
 /// The first override of the affected clusters that is not as it was when their content was made.
 fn outdated_override<'i>(affected: &AffectedObject<'_, 'i>) -> Option<OutdatedOverride<'i>> {
-    let mut outdated = affected.all.iter().filter_map(|(failing, manifest)| {
+    affected.all.iter().find_map(|(failing, manifest)| {
         let (was, now) = outdated_of(affected.cx, failing, &manifest.identity())?;
-        Some(OutdatedOverride {
-            cluster: failing.cluster,
-            was,
-            now,
-        })
-    });
-    outdated.next()
+        Some((failing.cluster, was, now))
+    })
 }
 
 fn outdated_of<'i>(
@@ -307,9 +294,8 @@ impl Finding {
     /// Adds that the member rejects the manifest itself, and what helps then.
     /// Source: workapplier/drift_detection_takeover.go:partialDiffBetweenManifestAndInMemberClusterObjects.
     pub(crate) fn manifest_rejected(mut self, affected: &AffectedObject<'_, '_>) -> Self {
-        self.message = format!(
-            "{} The API server there rejects the manifest as invalid, so that all fields were compared.",
-            self.message
+        self.add_sentence(
+            "The API server there rejects the manifest as invalid, so that all fields were compared.",
         );
         self.fault = Some(FaultOrigin::Content);
         self.repair_on_hub(
@@ -385,6 +371,33 @@ fn conditions(on: &[&FailingCluster<'_>], finding: Finding) -> Finding {
 fn without_name(text: &str, cluster: &str) -> String {
     let words = text.split(' ').filter(|word| *word != cluster);
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// Makes a finding for what keeps Works from being written, where the rule speaks of that. `describe` is
+/// given the first of the clusters, and what its binding says.
+pub(in crate::diagnose) fn per_binding_problem<'a, 'i>(
+    cx: &'a DiagnosisContext<'i>,
+    rule: &Rule,
+    subject: impl Fn(&FailingCluster<'i>, &BindingProblem) -> Option<Subject>,
+    describe: impl Fn(
+        &'a FailingCluster<'i>,
+        &'a BindingProblem,
+        &[&'a FailingCluster<'i>],
+        Finding,
+    ) -> Finding,
+) -> Vec<Finding> {
+    let own = |failing: &FailingCluster<'i>| {
+        let problem = failing.trouble.problem.as_ref()?;
+        let is_own = ownership::of_binding(problem) == rule.code;
+        is_own.then(|| subject(failing, problem))?
+    };
+    per_trouble(cx, rule, own, |on, finding| {
+        let first = on.first().copied();
+        match first.and_then(|first| Some((first, first.trouble.problem.as_ref()?))) {
+            Some((first, problem)) => describe(first, problem, on, finding),
+            None => finding,
+        }
+    })
 }
 
 /// Makes a finding for everything that `subject` finds at fault, from the bindings themselves: for

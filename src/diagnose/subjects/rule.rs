@@ -48,6 +48,18 @@ pub enum RuleSearch {
     Refusal(fn(&DiagnosisContext<'_>, &Cause) -> Option<(Problem, bool)>),
 }
 
+/// What was found; else what is found elsewhere.
+pub fn found_or<I: IntoIterator<Item = Finding>>(
+    found: Vec<Finding>,
+    elsewhere: impl FnOnce() -> I,
+) -> Vec<Finding> {
+    if found.is_empty() {
+        elsewhere().into_iter().collect()
+    } else {
+        found
+    }
+}
+
 impl Rule {
     const fn new(
         severity: Severity,

@@ -20,11 +20,10 @@ pub(in crate::diagnose) fn explain(cx: &DiagnosisContext<'_>, mut finding: Findi
         limits::describe(size),
         limits::describe(limits::ETCD_REQUEST),
     );
-    finding.message = format!(
-        "{} The run's object is now about {size}; etcd accepts {limit} by default, so its status \
-         may be too large to be written.",
-        finding.message
-    );
+    finding.add_sentence(&format!(
+        "The run's object is now about {size}; etcd accepts {limit} by default, so its status may \
+         be too large to be written."
+    ));
     finding
         .computed(run.object(), &["status.stagesStatus"], size)
         .look_with(

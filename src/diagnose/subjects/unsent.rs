@@ -205,11 +205,12 @@ pub(in crate::diagnose) fn needs_unsent<'a, 'i>(
     let all = versions(cx.inventory);
     let mut lost = LostObjects::new(&all);
     let seen = member_findings::member_sightings(cx);
+    let hub = WorkGenerator::of_hub(cx.inventory);
     let clusters = cx.troubles.iter().filter_map(|failing| {
         waiting(failing).next()?;
         let works = cx.inventory.works_of(failing.binding);
         let content = NamedContent::of(failing)?;
-        Some((failing, content, WorkGenerator::of_works(works)))
+        Some((failing, content, WorkGenerator::of_works(works, hub)))
     });
     rendered(cx.inventory, &all, clusters, |rendering, clusters| {
         for (at, (failing, bound)) in clusters.iter().enumerate() {

@@ -7,8 +7,6 @@ use super::pattern::{capture, names, normalise};
 pub struct StuckClusters {
     /// The names the controller shows: the first three.
     pub clusters: Vec<String>,
-    /// The controller left further names out.
-    pub truncated: bool,
     /// The stage the clusters belong to.
     pub stage: String,
 }
@@ -38,17 +36,10 @@ pub fn parse_stuck(text: &str) -> Option<StuckClusters> {
     STUCK.iter().find_map(|template| {
         let found = capture(template, &text)?;
         let shown = found.get(1).trim();
-        let (shown, truncated) = match shown.strip_suffix("...") {
-            Some(shown) => (shown, true),
-            None => (shown, false),
-        };
-        let clusters = names(shown);
+        // The controller may have left further names out.
+        let clusters = names(shown.strip_suffix("...").unwrap_or(shown));
         let stage = found.word(2);
-        (!clusters.is_empty() && !stage.is_empty()).then_some(StuckClusters {
-            clusters,
-            truncated,
-            stage,
-        })
+        (!clusters.is_empty() && !stage.is_empty()).then_some(StuckClusters { clusters, stage })
     })
 }
 

@@ -425,7 +425,6 @@ fn keys_print_as_they_are_read() {
 fn stuck_at_every_version() {
     let one = Some(StuckClusters {
         clusters: vec![owned("member1")],
-        truncated: false,
         stage: owned("staging"),
     });
     for text in [
@@ -442,7 +441,6 @@ fn stuck_at_every_version() {
         ),
         Some(StuckClusters {
             clusters: vec![owned("a"), owned("cluster"), owned("c")],
-            truncated: true,
             stage: owned("prod"),
         })
     );

@@ -50,7 +50,7 @@ fn stage(stage: &StageProgress, place: ChainPlace) -> Markup {
 
 fn gates(stage: &StageProgress, time: TaskTime) -> Markup {
     html! {
-        @for task in stage.gates.iter().filter(|task| task.when == Some(time)) {
+        @for task in stage.gates(time) {
             li {
                 (words::tag(tone_of(task, stage), state_of(task, stage), false))
                 " " (time.as_str()) ": " (task.kind)

@@ -137,13 +137,11 @@ fn stage_changes(before: Option<&StageProgress>, stage: &StageProgress, lines: &
         StageState::WaitingBefore | StageState::WaitingAfter
     );
     let headline = (was != stage.state && !(asks && waits)).then(|| {
-        match (stage.state, stage.started, stage.ended) {
-            (StageState::Done, Some(started), Some(ended)) => format!(
-                "{name}: done after {}",
-                duration::describe(ended.duration_since(started))
-            ),
-            (state, _, _) => format!("{name}: {}", state.describe()),
-        }
+        let took = match stage.state {
+            StageState::Done => took(stage.started, stage.ended),
+            _ => String::new(),
+        };
+        format!("{name}: {}{took}", stage.state.describe())
     });
     // An end is told after what led to it, a beginning before.
     let (first, last) = if ended {

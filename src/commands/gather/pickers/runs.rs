@@ -27,12 +27,10 @@ pub fn run(
     reading: &mut SourceReading,
     ui: &mut Ui,
 ) -> Result<ObjectRef, Error> {
-    let runs = EligibleRuns::read(eligible, reading, ui)?;
-    let chosen = runs
-        .candidates
-        .one("Choose an update run", 0, reading, ui)?;
+    let runs = eligible_runs(eligible, reading, ui)?;
+    let (chosen, word) = runs.one("Choose an update run", 0, reading, ui)?;
     let said = chosen.scope().fleet(reading.command());
-    say(said.arg(runs.named_alike.name(&chosen)), reading, ui);
+    say(said.arg(word), reading, ui);
     Ok(chosen)
 }
 
@@ -43,75 +41,60 @@ pub fn several(
     ui: &mut Ui,
     command: impl FnOnce(CommandLine) -> CommandLine,
 ) -> Result<Vec<ObjectRef>, Error> {
-    let runs = EligibleRuns::read(eligible, reading, ui)?;
+    let runs = eligible_runs(eligible, reading, ui)?;
     let what = ("Choose an update run", "Choose update runs");
-    let chosen = runs.candidates.several(what, reading, ui)?;
+    let chosen = runs.several(what, reading, ui)?;
+    let (chosen, words): (Vec<_>, Vec<_>) = chosen.into_iter().unzip();
     if let Some(first) = chosen.first() {
         let said = first.scope().fleet(reading.command());
-        let names = chosen.iter().map(|run| runs.named_alike.name(run));
-        say(command(names.fold(said, CommandLine::arg)), reading, ui);
+        say(command(said.args(words)), reading, ui);
     }
     Ok(chosen)
 }
 
-/// The runs that can be chosen.
-struct EligibleRuns {
-    candidates: CandidateRows<ObjectRef>,
-    named_alike: PlacementNames,
-}
-
-/// The names of the runs' placements.
-struct PlacementNames(HashSet<String>);
-
-impl PlacementNames {
-    /// What names a run: a bare name may be that of a placement too.
-    fn name(&self, run: &ObjectRef) -> String {
-        if self.0.contains(&run.name) {
-            run.word()
-        } else {
-            run.name.clone()
-        }
-    }
-}
-
-impl EligibleRuns {
-    fn read(eligible: &RunFilter, reading: &mut SourceReading, ui: &mut Ui) -> Result<Self, Error> {
-        let reach = reach(reading);
-        let row = |_: &Inventory, rollout: &Rollout<'_>| {
-            let facts = RunFacts::listed(rollout, diagnose::verdict(rollout));
-            ((eligible.is)(rollout), rollout.is_live(), facts)
-        };
-        let rows = runs::rows(reading, &reach, ReadDepth::Verdict, |_| true, row)?;
-        runs::warn(&rows.gaps, ui);
-        let mut runs = rows.runs;
-        let names = runs.iter().map(|(_, (.., it))| it.placement.clone());
-        let named_alike = PlacementNames(names.collect());
-        runs.retain(|(_, (is_eligible, ..))| *is_eligible);
-        runs.sort_by_key(|(_, (_, is_live, it))| (!is_live, Reverse(it.created)));
-        let table = namespaced(&runs, |(run, _)| run.namespace.as_str())
-            .column(Column::name("NAME"), |(run, _)| &run.name)
-            .column(Column::new("VERDICT"), |(_, (.., it))| it.verdict.as_str())
-            .column(Column::new("DONE").spare(2), |(_, (.., it))| {
-                done((it.done, it.total))
-            })
-            .column(Column::new("AGE").spare(0), |(_, (.., it))| {
-                age(it.created, reading.now)
-            })
-            .column(Column::shrinking("STAGE", 5).spare(1), |(_, (.., it))| {
-                it.stage.as_ref()
-            })
-            .column(
-                Column::shrinking("PLACEMENT", 9).spare(3),
-                |(_, (.., it))| &it.placement,
-            )
-            .table();
-        let objects = runs.into_iter().map(|(run, _)| run).collect();
-        let if_none = || no_run(eligible, &reach, reading);
-        Ok(Self {
-            candidates: CandidateRows::new(table, objects, if_none)?,
-            named_alike,
+/// The runs that can be chosen, each with the word that names it: a bare name may be that of a placement
+/// too.
+fn eligible_runs(
+    eligible: &RunFilter,
+    reading: &mut SourceReading,
+    ui: &mut Ui,
+) -> Result<CandidateRows<(ObjectRef, String)>, Error> {
+    let reach = reach(reading);
+    let row = |_: &Inventory, rollout: &Rollout<'_>| {
+        let facts = RunFacts::listed(rollout, diagnose::verdict(rollout));
+        ((eligible.is)(rollout), rollout.is_live(), facts)
+    };
+    let rows = runs::rows(reading, &reach, ReadDepth::Verdict, |_| true, row)?;
+    runs::warn(&rows.gaps, ui);
+    let mut runs = rows.runs;
+    let placements = runs.iter().map(|(_, (.., it))| it.placement.clone());
+    let placements: HashSet<_> = placements.collect();
+    runs.retain(|(_, (is_eligible, ..))| *is_eligible);
+    runs.sort_by_key(|(_, (_, is_live, it))| (!is_live, Reverse(it.created)));
+    let table = namespaced(&runs, |(run, _)| run.namespace.as_str())
+        .column(Column::name("NAME"), |(run, _)| &run.name)
+        .column(Column::new("VERDICT"), |(_, (.., it))| it.verdict.as_str())
+        .column(Column::new("DONE").spare(2), |(_, (.., it))| {
+            done((it.done, it.total))
         })
-    }
+        .column(Column::new("AGE").spare(0), |(_, (.., it))| {
+            age(it.created, reading.now)
+        })
+        .column(Column::shrinking("STAGE", 5).spare(1), |(_, (.., it))| {
+            it.stage.as_ref()
+        })
+        .column(
+            Column::shrinking("PLACEMENT", 9).spare(3),
+            |(_, (.., it))| &it.placement,
+        )
+        .table();
+    let named = |run: ObjectRef| {
+        let word = placements.contains(&run.name).then(|| run.word());
+        let word = word.unwrap_or_else(|| run.name.clone());
+        (run, word)
+    };
+    let runs = runs.into_iter().map(|(run, _)| named(run)).collect();
+    CandidateRows::new(table, runs, || no_run(eligible, &reach, reading))
 }
 
 /// How far a run has come.

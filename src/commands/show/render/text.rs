@@ -15,10 +15,8 @@ use crate::render::wrap::{hanging, list};
 use crate::render::{self, RenderLook, escape};
 use crate::words::count;
 
-/// How many names there are in a list.
-const fn most(look: &RenderLook) -> usize {
-    if look.verbose { usize::MAX } else { 8 }
-}
+/// Names in a list, before the rest is only counted.
+const NAMES: usize = 8;
 
 /// Which clusters get the same, what overrides do there, and what changes.
 pub(super) fn summary(
@@ -44,7 +42,7 @@ pub(super) fn summary(
         let text = format!(
             "{} ({}): {}",
             count(fault.clusters.len(), "cluster"),
-            list(&fault.clusters, most(look)),
+            list(&fault.clusters, look.most(NAMES)),
             fault.describe()
         );
         let label = format!("{} ", look.paint.error("error:"));
@@ -78,7 +76,7 @@ pub(super) fn summary(
 
 fn names(rendered: &RenderDocument<'_>, clusters: &[usize], look: &RenderLook) -> String {
     let names: Vec<_> = clusters.iter().map(|at| rendered.name(*at)).collect();
-    list(&names, most(look))
+    list(&names, look.most(NAMES))
 }
 
 fn group_text(
@@ -114,7 +112,7 @@ fn group_text(
         &names(rendered, &group.clusters, look),
         look.width,
     );
-    let most = if look.verbose { usize::MAX } else { 20 };
+    let most = look.most(20);
     for effect in effects.iter().take(most) {
         hanging(out, "  - ", "    ", &effect_text(effect), look.width);
     }

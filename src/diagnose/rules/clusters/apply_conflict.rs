@@ -56,18 +56,17 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         manifest.condition.message.contains(".spec.replicas")
     };
     if let Some(sent) = drift_found::scaler(affected, over_replicas) {
-        finding.message = format!(
-            "{} The content also has {}, which sets its replicas.",
-            finding.message,
+        finding.add_sentence(&format!(
+            "The content also has {}, which sets its replicas.",
             drift_found::describe(&sent)
-        );
+        ));
         return drift_found::scaled(affected, &sent, finding);
     }
     let mut all = affected.all.iter();
     let is_scaled = all.any(|(_, it)| it.condition.message.contains(BY_SCALE));
     if is_scaled {
-        finding.message.push_str(
-            " They were written through the subresource scale, as a HorizontalPodAutoscaler does.",
+        finding.add_sentence(
+            "They were written through the subresource scale, as a HorizontalPodAutoscaler does.",
         );
         let remove = format!(
             "Remove spec.replicas from {} on the hub, if an autoscaler on the member should set it,",
@@ -78,8 +77,8 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             .same_content(affected.cx, format!("Or {FORCE}"));
     }
     if is_agent_alone {
-        finding.message.push_str(
-            " That is KubeFleet's own member agent, which wrote them without server-side apply.",
+        finding.add_sentence(
+            "That is KubeFleet's own member agent, which wrote them without server-side apply.",
         );
     }
     let (object, on) = (affected.manifest.describe(), affected.cluster());

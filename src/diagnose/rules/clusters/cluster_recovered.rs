@@ -27,10 +27,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             finding_on(cx, rule, rollout, cluster, condition)
         })
         .collect();
-    if found.is_empty() {
-        return between_clusters(cx, rule, rollout).into_iter().collect();
-    }
-    found
+    found_or(found, || between_clusters(cx, rule, rollout))
 }
 
 /// The controller is done with a cluster that was in error, and what comes next waits for as long.

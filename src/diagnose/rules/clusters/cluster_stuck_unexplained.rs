@@ -185,11 +185,10 @@ fn second_hand<'c>(
         });
     }
     if !said.is_empty() {
-        finding.message = format!(
-            "{} The status of {object}, which may be older than its bindings, reports for {}.",
-            finding.message,
+        finding.add_sentence(&format!(
+            "The status of {object}, which may be older than its bindings, reports for {}.",
             enumerate(said)
-        );
+        ));
     }
     finding
 }

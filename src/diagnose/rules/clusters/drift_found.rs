@@ -32,12 +32,10 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         fields.is_some_and(|(.., fields)| fields.iter().any(|field| field.path == REPLICAS))
     };
     if let Some(sent) = scaler(affected, drifted) {
-        finding.message = format!(
-            "{} The content also has {}, which sets its replicas, so that undoing the change does \
-             not last.",
-            finding.message,
+        finding.add_sentence(&format!(
+            "The content also has {}, which sets its replicas, so that undoing the change does not last.",
             describe(&sent)
-        );
+        ));
         return scaled(affected, &sent, finding);
     }
     if matches!(

@@ -3,9 +3,9 @@
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::leftover::{self, PlacementLeftover};
-use crate::diagnose::subjects::objects::{clusters, per_trouble};
-use crate::diagnose::subjects::ownership;
+use crate::diagnose::subjects::objects::{clusters, per_binding_problem};
 use crate::kubefleet::duration;
+use crate::kubefleet::messages::BindingProblem;
 use crate::problems::{problems_ahead, steps};
 
 /// A Work is named after its placement, so that a cluster which left a placement and came back needs
@@ -16,16 +16,11 @@ pub const RULE: Rule = Rule::error("FS530", "earlier-work-remains", RuleSearch::
     .environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let subject = |failing: &FailingCluster<'_>| {
-        let problem = failing.trouble.problem.as_ref()?;
-        (ownership::of_binding(problem) == rule.code).then(|| failing.binding.object().into())
-    };
-    let met = per_trouble(cx, rule, subject, |on, mut finding| {
-        let left = on
-            .first()
-            .and_then(|one| PlacementLeftover::of(cx, one.cluster));
-        let names = clusters(on);
-        if let Some(left) = left {
+    let subject =
+        |failing: &FailingCluster<'_>, _: &BindingProblem| Some(failing.binding.object().into());
+    let met = per_binding_problem(cx, rule, subject, |first, _, on, mut finding| {
+        let (names, one) = (clusters(on), first.cluster);
+        if let Some(left) = PlacementLeftover::of(cx, one) {
             finding.message = format!(
                 "{names} cannot receive the new content: its earlier Work, whose name the new one \
                  needs, is still being deleted after {}: {}.",
@@ -38,24 +33,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             "{names} cannot receive the new content: an earlier Work, whose name the new one needs, \
              is still being deleted."
         );
-        match on.first() {
-            Some(one) => leftover::ask_agent(
-                finding.look_with(
-                    format!(
-                        "Inspect the Works for {} and their finalizers.",
-                        one.cluster
-                    ),
-                    steps::works_for(&cx.placement_object(), one.cluster).flag("-o", "yaml"),
-                ),
-                one.cluster,
-            ),
-            None => finding,
-        }
+        let works = steps::works_for(&cx.placement_object(), one).flag("-o", "yaml");
+        let inspect = format!("Inspect the Works for {one} and their finalizers.");
+        leftover::ask_agent(finding.look_with(inspect, works), one)
     });
-    if met.is_empty() {
-        return to_come(cx, rule).into_iter().collect();
-    }
-    met
+    found_or(met, || to_come(cx, rule))
 }
 
 /// The same of clusters that a live run has still to reach.

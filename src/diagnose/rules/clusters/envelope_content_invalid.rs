@@ -3,7 +3,7 @@
 use crate::contents::ManifestKey;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
-use crate::diagnose::subjects::objects::{clusters, per_trouble};
+use crate::diagnose::subjects::objects::{clusters, per_binding_problem};
 use crate::diagnose::subjects::overrides;
 use crate::kubefleet::messages::{BindingProblem, EnvelopeProblem};
 use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
@@ -22,21 +22,20 @@ pub const RULE: Rule = Rule::error(
 .content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let subject = |failing: &FailingCluster<'_>| match &failing.trouble.problem {
-        Some(BindingProblem::Envelope {
+    let subject = |failing: &FailingCluster<'_>, problem: &BindingProblem| match problem {
+        BindingProblem::Envelope {
             problem, envelope, ..
-        }) => Some(
-            at_fault(problem, envelope.as_deref())
-                .unwrap_or_else(|| failing.binding.object().into()),
-        ),
+        } => {
+            at_fault(problem, envelope.as_deref()).or_else(|| Some(failing.binding.object().into()))
+        }
         _ => None,
     };
-    let met = per_trouble(cx, rule, subject, |on, mut finding| {
-        let Some(BindingProblem::Envelope {
+    let met = per_binding_problem(cx, rule, subject, |_, problem, on, mut finding| {
+        let BindingProblem::Envelope {
             problem,
             envelope,
             manifest,
-        }) = on.first().and_then(|first| first.trouble.problem.as_ref())
+        } = problem
         else {
             return finding;
         };
@@ -91,10 +90,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         finding.message = format!("The {envelope} {what}, so nothing is sent to {clusters}.");
         finding.new_run(cx, format!("{repair}, then start a new run."))
     });
-    if met.is_empty() {
-        return to_come(cx, rule);
-    }
-    met
+    found_or(met, || to_come(cx, rule))
 }
 
 /// The same of clusters that a live run has still to reach.

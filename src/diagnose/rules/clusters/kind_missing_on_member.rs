@@ -39,10 +39,7 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     if let Some(sent) = definition {
         let name = &sent.manifest.meta.name;
         finding = finding.evidence(sent.work.object(), sent.path("metadata.name"), name);
-        finding.message = format!(
-            "{} The content has a CustomResourceDefinition for it.",
-            finding.message
-        );
+        finding.add_sentence("The content has a CustomResourceDefinition for it.");
         return finding
             .look_with(
                 format!(

@@ -47,10 +47,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         })
     };
     let met = per_subject(cx, rule, first, describe);
-    if met.is_empty() {
-        return to_come(cx, rule);
-    }
-    met
+    found_or(met, || to_come(cx, rule))
 }
 
 /// The same of clusters that a live run has still to reach.

@@ -4,9 +4,8 @@ use jiff::Timestamp;
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
-use crate::diagnose::subjects::objects::{clusters, per_trouble};
+use crate::diagnose::subjects::objects::{clusters, per_binding_problem};
 use crate::diagnose::subjects::overrides::{self, SaidOfOperation};
-use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind, OverrideTarget};
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::{Conditions, describe_object, reasons};
@@ -29,26 +28,17 @@ pub const RULE: Rule = Rule::error("FS509", "override-not-applicable", RuleSearc
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let faults = overrides::faults(cx);
-    let subject = |failing: &FailingCluster<'_>| {
-        let problem = failing.trouble.problem.as_ref()?;
-        (ownership::of_binding(problem) == rule.code).then(|| {
-            let subject = at_fault(failing, problem);
-            match problem {
-                BindingProblem::OverrideFailed { .. } if !names_override(&subject) => {
-                    let found = found(&faults, failing, &subject, problem);
-                    found.map_or(subject, |(found, _)| (&found.over).into())
-                }
-                _ => subject,
+    let subject = |failing: &FailingCluster<'_>, problem: &BindingProblem| {
+        let subject = at_fault(failing, problem);
+        Some(match problem {
+            BindingProblem::OverrideFailed { .. } if !names_override(&subject) => {
+                let found = found(&faults, failing, &subject, problem);
+                found.map_or(subject, |(found, _)| (&found.over).into())
             }
+            _ => subject,
         })
     };
-    let met = per_trouble(cx, rule, subject, |on, mut finding| {
-        let Some((first, problem)) = on
-            .first()
-            .and_then(|first| Some((first, first.trouble.problem.as_ref()?)))
-        else {
-            return finding;
-        };
+    let met = per_binding_problem(cx, rule, subject, |first, problem, on, mut finding| {
         let clusters = clusters(on);
         let named = names_override(&finding.subject);
         let again = made_again(cx, first, &finding.subject);
@@ -104,19 +94,16 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         finding = changed_since(cx, first, is_gone, finding);
         let changed = finding.message.len() > before;
         if let Some((snapshot, created)) = again {
-            finding.message = format!(
-                "{} The override was deleted and created again: {} exists since {created}.",
-                finding.message, snapshot.meta.name
-            );
+            finding.add_sentence(&format!(
+                "The override was deleted and created again: {} exists since {created}.",
+                snapshot.meta.name
+            ));
             finding = finding.evidence(snapshot.object(), "metadata.creationTimestamp", created);
             return finding.fix_with(CHANGE_TOO, cx.new_run_command());
         }
         remedies(cx, (problem, on), (named, changed), finding)
     });
-    if met.is_empty() {
-        return to_come(cx, rule);
-    }
-    met
+    found_or(met, || to_come(cx, rule))
 }
 
 /// The same of clusters that a live run has still to reach.
@@ -290,12 +277,11 @@ fn changed_since(
         .filter_map(|it| Some((successor(latest, &it.namespace, &it.name)?, it.name)))
         .collect();
     for (snapshot, kept) in newer {
-        finding.message = format!(
-            "{} The override was changed later: its snapshot is now {}, but {} keeps {kept}.",
-            finding.message,
+        finding.add_sentence(&format!(
+            "The override was changed later: its snapshot is now {}, but {} keeps {kept}.",
             snapshot.meta.name,
             cx.run_object().name,
-        );
+        ));
         finding = if is_gone {
             finding.created(snapshot.object(), snapshot.meta.created)
         } else {
@@ -335,7 +321,7 @@ fn remedies(
                 ([], _) => "They".to_owned(),
                 _ => enumerate(&labelled),
             };
-            finding.message = format!("{} {who} {has} the label now.", finding.message);
+            finding.add_sentence(&format!("{who} {has} the label now."));
         }
         if !without.is_empty() {
             finding = finding.fix_with(
@@ -371,7 +357,7 @@ fn remedies(
         _ if names_override(&finding.subject)
             && overrides::is_deleted(cx.inventory, &finding.subject) =>
         {
-            finding.message = format!("{} The override no longer exists.", finding.message);
+            finding.add_sentence("The override no longer exists.");
             "Start a new run, which goes without the override: this run keeps its snapshot."
                 .to_owned()
         }

@@ -2,8 +2,7 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
-use crate::diagnose::subjects::objects::{clusters, per_trouble};
-use crate::diagnose::subjects::ownership;
+use crate::diagnose::subjects::objects::{clusters, per_binding_problem};
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{names, reasons};
@@ -26,33 +25,23 @@ pub const RULE: Rule = Rule::error(
 .environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let subject = |failing: &FailingCluster<'_>| {
-        let problem = failing.trouble.problem.as_ref()?;
+    let subject = |failing: &FailingCluster<'_>, problem: &BindingProblem| {
         // A binding that was given up before a run reached it names none.
-        if failing.binding.spec.snapshot.is_empty() {
-            return None;
-        }
-        (ownership::of_binding(problem) == rule.code).then(|| {
-            let name = match problem {
-                BindingProblem::SnapshotGroupIncomplete {
-                    snapshot: Some(name),
-                } => name.rsplit('/').next().unwrap_or(name),
-                _ => failing.binding.spec.snapshot.as_str(),
-            };
-            Subject::from(cx.object(Concept::ResourceSnapshot, name))
-        })
+        let named = Some(&failing.binding.spec.snapshot).filter(|it| !it.is_empty())?;
+        let name = match problem {
+            BindingProblem::SnapshotGroupIncomplete {
+                snapshot: Some(name),
+            } => name.rsplit('/').next().unwrap_or(name),
+            _ => named,
+        };
+        Some(cx.object(Concept::ResourceSnapshot, name).into())
     };
-    let met = per_trouble(cx, rule, subject, |on, mut finding| {
+    let met = per_binding_problem(cx, rule, subject, |_, problem, on, mut finding| {
         let clusters = clusters(on);
         let name = finding.subject.name.clone();
         let snapshots = &cx.inventory.snapshots;
         let present = snapshots.iter().any(|snapshot| snapshot.meta.name == name);
-        let incomplete = on.first().is_some_and(|failing| {
-            matches!(
-                failing.trouble.problem,
-                Some(BindingProblem::SnapshotGroupIncomplete { .. })
-            )
-        });
+        let incomplete = matches!(problem, BindingProblem::SnapshotGroupIncomplete { .. });
         finding.message = if incomplete {
             format!(
                 "Parts of the resource snapshot {name} do not exist, so {clusters} cannot get its \
@@ -75,7 +64,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             }
         }
         finding = if is_back {
-            finding.message += " It exists now, but the hub agent does not try again by itself.";
+            finding.add_sentence("It exists now, but the hub agent does not try again by itself.");
             given_up(cx, finding)
         } else if is_made_again(cx) {
             made_again(cx, finding)
@@ -99,14 +88,12 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         }
         finding
     });
-    if met.is_empty() {
-        let other = to_come(cx, rule).or_else(|| {
+    found_or(met, || {
+        to_come(cx, rule).or_else(|| {
             let reused = name_reused_by(cx.inventory, cx.run()?)?;
             Some(rule.told(reused).severity(Severity::Warning))
-        });
-        return other.into_iter().collect();
-    }
-    met
+        })
+    })
 }
 
 /// What is not found is not looked for again, and a run with the same snapshot sends nothing new.

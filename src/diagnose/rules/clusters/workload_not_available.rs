@@ -51,10 +51,9 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         );
     }
     if let Some(newest) = unheard_since(affected) {
-        finding.message = format!(
-            "{} No member agent has been heard since {newest}: it may have become available.",
-            finding.message
-        );
+        finding.add_sentence(&format!(
+            "No member agent has been heard since {newest}: it may have become available."
+        ));
         finding.root_cause = false;
         finding.caused_by.push(CausedBy {
             code: "FS516".to_owned(),
@@ -106,15 +105,14 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     )) = &own
     {
         finding = finding.evidence(sent.work.object(), sent.path(field), *seconds);
-        finding.message = format!(
-            "{} Its manifest {} ({field}), which ends at {until} at the earliest.",
-            finding.message,
-            if *field == MIN_READY {
-                format!("has each pod be ready for {}", seconds_of(*seconds))
-            } else {
-                format!("allows {} without progress", seconds_of(*seconds))
-            }
-        );
+        let takes = if *field == MIN_READY {
+            format!("has each pod be ready for {}", seconds_of(*seconds))
+        } else {
+            format!("allows {} without progress", seconds_of(*seconds))
+        };
+        finding.add_sentence(&format!(
+            "Its manifest {takes} ({field}), which ends at {until} at the earliest."
+        ));
         list = format!("Wait until {until}, if the pods and events show no error.");
     }
     let clusters: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
@@ -142,10 +140,9 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             [one] => (one.meta.name.clone(), "reports"),
             _ => (enumerate(names), "report"),
         };
-        finding.message = format!(
-            "{} {names} {report} no nodes: pods start once nodes have joined.",
-            finding.message
-        );
+        finding.add_sentence(&format!(
+            "{names} {report} no nodes: pods start once nodes have joined."
+        ));
         finding = finding.look_with(
             "Check whether nodes have joined.",
             CommandLine::member(member.meta.name.as_str(), "get").arg("nodes"),
@@ -276,7 +273,7 @@ fn held_back(
     sent: &SentManifest<'_>,
     mut finding: Finding,
 ) -> Finding {
-    finding.message = format!("{} In its manifest, {}.", finding.message, held.why());
+    finding.add_sentence(&format!("In its manifest, {}.", held.why()));
     finding
         .evidence(sent.work.object(), sent.path(held.field()), held.value())
         .roll_out(

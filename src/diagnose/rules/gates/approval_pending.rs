@@ -102,10 +102,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             let misspelled = written.find(|it| it.kind.eq_ignore_ascii_case(reasons::APPROVED));
             if let Some(misspelled) = misspelled {
                 let (kind, right) = (&misspelled.kind, reasons::APPROVED);
-                finding.message = format!(
-                    "{} It has a condition of type {kind}, which KubeFleet does not read: the type is {right}.",
-                    finding.message
-                );
+                finding.add_sentence(&format!(
+                    "It has a condition of type {kind}, which KubeFleet does not read: the type is {right}."
+                ));
                 finding = finding.condition(&object, misspelled);
             }
         }
@@ -113,7 +112,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             finding = check_failing(cx, finding);
         }
         if let Some(failing) = failing_before(rollout).filter(|_| aborts.is_none()) {
-            finding.message = format!("{} {failing}.", finding.message);
+            finding.add_sentence(&format!("{failing}."));
         }
         let approve = Some(cx.command("approve").arg(name));
         findings.push(if aborts.is_some() {
@@ -147,8 +146,5 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             )
         });
     }
-    if findings.is_empty() {
-        findings.extend(unlisted(cx, rule, true));
-    }
-    findings
+    found_or(findings, || unlisted(cx, rule, true))
 }

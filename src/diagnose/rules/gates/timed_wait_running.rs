@@ -92,8 +92,5 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
         }
         findings.push(finding);
     }
-    if findings.is_empty() {
-        findings.extend(unlisted(cx, rule, false));
-    }
-    findings
+    found_or(findings, || unlisted(cx, rule, false))
 }

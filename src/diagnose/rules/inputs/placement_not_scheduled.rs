@@ -22,11 +22,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             _ => None,
         })
         .collect();
-    if named.is_empty() {
-        let to_come = under_a_run(cx, rule).or_else(|| before_a_run(cx, rule));
-        return to_come.into_iter().collect();
-    }
-    named
+    found_or(named, || {
+        under_a_run(cx, rule).or_else(|| before_a_run(cx, rule))
+    })
 }
 
 /// A run that has begun is checked before anything else of it is: what it would meet otherwise, as a

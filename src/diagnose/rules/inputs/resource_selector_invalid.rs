@@ -27,10 +27,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             run_failure::refused(cx, rule, problem, false)
         })
         .collect();
-    if named.is_empty() {
-        return without_a_run(cx, rule).into_iter().collect();
-    }
-    named
+    found_or(named, || without_a_run(cx, rule))
 }
 
 /// The placement controller makes no snapshot at all then, not even of the policy.

@@ -114,11 +114,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let silent = members.find_map(|it| Some((it, it.silent_for(cx.now())?)));
     if let Some((member, silent)) = silent {
         let name = &member.meta.name;
-        finding.message = format!(
-            "{} The agent of {name}, which must remove it there, last reported {} ago.",
-            finding.message,
+        finding.add_sentence(&format!(
+            "The agent of {name}, which must remove it there, last reported {} ago.",
             duration::describe(silent)
-        );
+        ));
         return Some(ask_agent(last_heard(finding, member), name));
     }
     Some(finding.look(
