@@ -99,6 +99,8 @@ pub struct WorkDelta {
     pub deleted: Vec<ManifestKey>,
     /// Those that the cluster would not take, and why.
     pub refused: Vec<(ManifestKey, ObjectRefusal)>,
+    /// Those that look the same, and have values that were masked before they came here.
+    pub masked: Vec<ManifestKey>,
     /// Those that move to another Work.
     pub moved: Vec<ManifestKey>,
     /// Those of the member cluster that KubeFleet has kept so far, and that are overwritten.
@@ -140,7 +142,10 @@ impl WorkDelta {
             }
             match old {
                 None => delta.created.push(identity.clone()),
-                Some((old, _)) if old == value => {}
+                Some((old, _)) if old == value => {
+                    let is_masked = rendered.manifest.was_masked();
+                    delta.masked.extend(is_masked.then(|| identity.clone()));
+                }
                 Some((old, _)) => {
                     delta.counts.changed += 1;
                     let field = immutable::changed(old, value);

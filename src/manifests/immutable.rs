@@ -17,6 +17,7 @@ const FIELDS: &[(&str, &str, &[&str])] = &[
     ("Secret", "", &["/type"]),
     ("Service", "", &["/spec/clusterIP"]),
     ("PersistentVolumeClaim", "", &["/spec/accessModes", "/spec/storageClassName", "/spec/volumeMode", "/spec/volumeName", "/spec/selector", "/spec/dataSource"]),
+    ("RuntimeClass", "node.k8s.io", &["/handler"]),
     ("StorageClass", "storage.k8s.io", &["/provisioner", "/parameters", "/reclaimPolicy", "/volumeBindingMode"]),
     ("PriorityClass", "scheduling.k8s.io", &["/value", "/preemptionPolicy"]),
     ("CustomResourceDefinition", "apiextensions.k8s.io", &["/spec/scope", "/spec/group"]),
@@ -38,6 +39,9 @@ pub(super) fn changed(before: &Value, after: &Value) -> Option<String> {
     if let Some(field) = fields.iter().find(differs) {
         return Some((*field).to_owned());
     }
+    if kind == "Service" && group.is_empty() && headless_changes(before, after) {
+        return Some("/spec/clusterIP".to_owned());
+    }
     let frozen = before.get("immutable") == Some(&Value::Bool(true));
     if !(frozen && group.is_empty() && matches!(kind.as_str(), "ConfigMap" | "Secret")) {
         return None;
@@ -45,6 +49,18 @@ pub(super) fn changed(before: &Value, after: &Value) -> Option<String> {
     let fields = ["/data", "/binaryData", "/stringData", "/immutable"];
     let differs = |field: &&&str| before.pointer(field) != after.pointer(field);
     fields.iter().find(differs).map(|field| (*field).to_owned())
+}
+
+/// Whether a Service that has an address is to have none, or one without is to be of a type that needs one.
+fn headless_changes(before: &Value, after: &Value) -> bool {
+    let has = |service: &Value, field: &str| {
+        let value = service.pointer(field).and_then(Value::as_str);
+        value.unwrap_or_default().to_owned()
+    };
+    let [was, is] = [before, after].map(|it| (has(it, "/spec/clusterIP"), has(it, "/spec/type")));
+    let becomes = was.0.is_empty() && was.1 != "ExternalName" && is.0 == "None";
+    let needs = matches!(is.1.as_str(), "LoadBalancer" | "NodePort");
+    becomes || was.0 == "None" && is.0.is_empty() && needs
 }
 
 #[cfg(test)]
@@ -76,6 +92,45 @@ mod tests {
             changed(&old, &config(false, "1", "")).as_deref(),
             Some("/immutable")
         );
+    }
+
+    fn service(ip: Option<&str>, kind: &str) -> Value {
+        let mut service = json!({"apiVersion": "v1", "kind": "Service", "spec": {"type": kind}});
+        if let Some(ip) = ip {
+            service["spec"]["clusterIP"] = json!(ip);
+        }
+        service
+    }
+
+    #[test]
+    fn a_service_keeps_its_address_or_keeps_none() {
+        let none = Some("None");
+        for (old, new, is_refused) in [
+            (service(None, "ClusterIP"), service(none, "ClusterIP"), true),
+            (
+                service(none, "ClusterIP"),
+                service(None, "LoadBalancer"),
+                true,
+            ),
+            (
+                service(none, "ClusterIP"),
+                service(None, "ClusterIP"),
+                false,
+            ),
+            (
+                service(None, "ExternalName"),
+                service(none, "ClusterIP"),
+                false,
+            ),
+            (
+                service(None, "ClusterIP"),
+                service(None, "LoadBalancer"),
+                false,
+            ),
+        ] {
+            let field = is_refused.then_some("/spec/clusterIP");
+            assert_eq!(changed(&old, &new).as_deref(), field, "{old} {new}");
+        }
     }
 
     #[test]

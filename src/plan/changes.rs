@@ -191,6 +191,8 @@ impl<'s> ClusterStep<'s> {
 struct FoundChanges {
     groups: DeltaGroups,
     not_checked: Vec<NotChecked>,
+    /// The objects of which masked values may change, and where.
+    masked: BTreeMap<ManifestKey, Vec<String>>,
     /// The objects that fail in a cluster and do not change there.
     still_failing: BTreeMap<String, Subject>,
 }
@@ -375,7 +377,9 @@ fn compare_sides<'s>(
         }
         compare(inventory, (from, &before), after, &clusters, &mut found);
     }
-    found.not_checked = unread.into_iter().map(unknown).collect();
+    let masked = std::mem::take(&mut found.masked).into_iter();
+    let masked = masked.map(|(object, clusters)| NotChecked::masked(&object).on(clusters));
+    found.not_checked = unread.into_iter().map(unknown).chain(masked).collect();
     found
 }
 
@@ -387,19 +391,15 @@ fn sort_changes(groups: DeltaGroups, to: &str) -> Vec<ObjectChanges> {
             clusters,
             from: change.from,
             to: (!change.is_removal).then(|| to.to_owned()),
-            created: change.delta.created.iter().map(subject).collect(),
-            deleted: change.delta.deleted.iter().map(subject).collect(),
-            overwritten: change.delta.overwritten.iter().map(subject).collect(),
+            created: change.delta.created.iter().map(Subject::from).collect(),
+            deleted: change.delta.deleted.iter().map(Subject::from).collect(),
+            overwritten: change.delta.overwritten.iter().map(Subject::from).collect(),
             apply_strategy: change.apply,
             counts: change.delta.counts,
         })
         .collect();
     changes.sort_by_key(|it| std::cmp::Reverse(it.clusters.len()));
     changes
-}
-
-fn subject(object: &ManifestKey) -> Subject {
-    Subject::new(&object.kind, &object.namespace, &object.name)
 }
 
 /// The clusters that have a snapshot, with the overrides that they have; of those whose overrides were
@@ -490,6 +490,12 @@ fn compare(
             let has = own.spec.apply_strategy.as_deref();
             has.map(|has| has.differences(apply)).unwrap_or_default()
         });
+        // In the same snapshot, they are the same.
+        let masked = std::mem::take(&mut delta.masked).into_iter();
+        for object in masked.filter(|_| from != cluster.to) {
+            let alike = found.masked.entry(object).or_default();
+            alike.push(cluster.name.to_owned());
+        }
         let change = ObjectDelta {
             from: from.map(str::to_owned),
             is_removal,
@@ -537,7 +543,7 @@ impl FailingObjects {
             if fails(troubled, object, |it| it.is_overcome_by(apply, is_new)) {
                 kept.overwritten.push(object.clone());
             } else if !is_new && fails(troubled, object, ManifestProblem::is_lasting) {
-                kept.unchanged.get_or_insert_with(|| subject(object));
+                kept.unchanged.get_or_insert_with(|| object.into());
             }
         }
         kept
@@ -550,7 +556,7 @@ fn fails(
     object: &ManifestKey,
     is_meant: impl Fn(&ManifestProblem) -> bool,
 ) -> bool {
-    let object = subject(object);
+    let object = Subject::from(object);
     let mut own = troubled.iter().filter(|it| Subject::from(*it) == object);
     own.any(|it| is_meant(&it.problem))
 }
@@ -710,7 +716,7 @@ impl RefusedObject {
                 "Select what it needs again, or do not select the object either.",
             ),
         };
-        let warning = Warning::new(kind, subject(&self.object), format!("{}.", self.describe()));
+        let warning = Warning::new(kind, &self.object, format!("{}.", self.describe()));
         warning.clusters(self.clusters).fix(fix)
     }
 }

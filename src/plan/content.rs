@@ -258,13 +258,11 @@ pub(super) fn of_hub(draft: &mut PlanDraft<'_>, then: Option<&str>, unclear: &[M
     let own = |index: &str| -> Vec<_> {
         let version = Version::of_index(inventory, index);
         let own = version.objects().filter(|it| it.is_of_hub());
-        own.map(|it| Subject::new(&it.kind, &it.meta.namespace, &it.meta.name))
-            .collect()
+        own.map(Subject::from).collect()
     };
     let mut objects = then.map(own).unwrap_or_default();
     let is_unclear = objects.is_empty() && !unclear.is_empty();
-    let unclear = unclear.iter();
-    objects.extend(unclear.map(|it| Subject::new(&it.kind, &it.namespace, &it.name)));
+    objects.extend(unclear.iter().map(Subject::from));
     let takes = |binding: &Binding| {
         let index = sent_index(inventory, binding);
         let applied = binding.condition(reasons::APPLIED);

@@ -194,6 +194,11 @@ pub struct NotChecked {
 }
 
 impl NotChecked {
+    /// That values of an object were masked before anybody could compare them.
+    pub fn masked(object: impl Into<Subject>) -> Self {
+        Self::new("masked values", "they were masked when they were collected").about(object.into())
+    }
+
     /// That something could not be checked, and why.
     pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self {

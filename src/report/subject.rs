@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::contents::ManifestKey;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::{ObjectRef, describe_object};
 use crate::member::model::MemberMeta;
@@ -52,6 +53,12 @@ impl From<&ObjectRef> for Subject {
 impl From<ObjectRef> for Subject {
     fn from(object: ObjectRef) -> Self {
         Self::from(&object)
+    }
+}
+
+impl From<&ManifestKey> for Subject {
+    fn from(key: &ManifestKey) -> Self {
+        Self::new(&key.kind, &key.namespace, &key.name)
     }
 }
 

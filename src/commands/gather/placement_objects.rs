@@ -30,7 +30,7 @@ impl PlacementObjects {
         let scope = self.inventory.target.scope();
         let kind = scope.kind(concept);
         match self.inventory.outcomes.get(&kind) {
-            None | Some(Outcome::Listed | Outcome::NotCollected) => Ok(()),
+            None | Some(Outcome::Listed) => Ok(()),
             Some(outcome) => Err(reading.unlisted(kind, scope.namespace(), outcome)),
         }
     }
@@ -162,7 +162,9 @@ pub fn read_with_texts(
     for (query, answer) in &known.answers {
         reading.listed(std::slice::from_ref(query), std::slice::from_ref(answer))?;
     }
-    around(reading, placement, (&[], useful, &[]), known)
+    let around = around(reading, placement, (&[], useful, &[]), known)?;
+    around.seen(Concept::ResourceSnapshot, reading)?;
+    Ok(around)
 }
 
 fn around(

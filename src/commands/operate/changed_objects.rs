@@ -32,6 +32,8 @@ pub(in crate::commands) struct ContentRisks {
     pub lost: Option<String>,
     /// How many objects some cluster loses that keeps the placement, each counted once.
     pub deleted: usize,
+    /// Which object of the content it does not have, as a clause.
+    pub lacking: Option<String>,
 }
 
 /// What is to be said of the changes beside showing them.
@@ -155,6 +157,7 @@ pub(in crate::commands) fn show(
             deleted: deleted_objects(&changes),
             lost: first.as_ref().map(CascadingDeletion::describe),
             refused: refused.first().map(RefusedObject::describe).or(taken),
+            lacking: None,
         },
         overrides: overrides.map(|it| Arc::clone(&it.snapshot)).collect(),
     }

@@ -16,12 +16,13 @@ use crate::commands::gather::manifests::{self, KEEP, RenderMaterial, WorkQuery};
 use crate::commands::gather::reading::InputArgs;
 use crate::commands::gather::session::Session;
 use crate::commands::output::{self, FormArg, ItemFormat};
-use crate::commands::show::snapshots::diff::unified;
+use crate::commands::show::snapshots::diff::{hidden, unified, warn_of_masked};
 use crate::commands::show::status;
 use crate::contents::{self, SecretDisplay};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::Concept;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::object::KeptObjects;
 use crate::manifests::{
     INSIDE_ENVELOPES, ObjectDifference, RenderFault, RenderedClusters, WorkGenerator,
@@ -239,9 +240,25 @@ fn summary(
         text::summary(rendered, changes.as_deref(), (&look, diffs))
     })?;
     ui.answer(&text);
+    let mut known = true;
+    if args.diff {
+        let items = rendered.source.content.items.iter();
+        let masked = hidden(items.map(|it| &it.manifest));
+        let inventory = rendered.material.inventory();
+        let gets_other = |name: &str| {
+            let held = inventory.binding(name).and_then(Binding::snapshot_index);
+            held.is_some_and(|held| held != rendered.source.index)
+        };
+        let mut clusters = 0..rendered.rendering.clusters().len();
+        // In the same snapshot, they are the same.
+        if !masked.is_empty() && clusters.any(|at| gets_other(rendered.name(at))) {
+            warn_of_masked(&masked, ui);
+            known = false;
+        }
+    }
     let mut changes = changes.iter().flatten();
     note_masked(changes.clone().flat_map(|it| &it.differences), ui);
-    Ok(changes.all(|group| group.counts.is_some()))
+    Ok(known && changes.all(|group| group.counts.is_some()))
 }
 
 /// Says that values are masked among differences that were shown.

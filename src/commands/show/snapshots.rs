@@ -287,6 +287,7 @@ fn snapshot_list(
 
 fn table(versions: &[Version<'_>], around: &PlacementObjects, wide: bool) -> Table {
     let there = |version: &Version<'_>, text: String| version.exists().then_some(text);
+    let knows_clusters = around.inventory.bindings.is_complete();
     Table::of(versions)
         .column(Column::new("SNAPSHOT"), |it| {
             let index = &it.index;
@@ -306,7 +307,9 @@ fn table(versions: &[Version<'_>], around: &PlacementObjects, wide: bool) -> Tab
         .column(Column::number("RESOURCES"), |it| {
             there(it, size(it, around).resources.to_string())
         })
-        .column(Column::number("CLUSTERS"), |it| clusters(it).len())
+        .column(Column::number("CLUSTERS"), |it| {
+            knows_clusters.then(|| clusters(it).len().to_string())
+        })
         .column(Column::new("KEPT FOR"), |it| {
             it.survives.map(|more| format!("{more} or more"))
         })

@@ -60,6 +60,8 @@ impl SourceReading {
                 Error::new(Exit::Incomplete, why).hint(hint)
             }
             Outcome::NotServed => HubError::NotServed(kind).into(),
+            Outcome::NotCollected => Error::new(Exit::Incomplete, why)
+                .hint("the file has none of them: add them to it, or read the hub"),
             _ => Error::failed(why),
         }
     }

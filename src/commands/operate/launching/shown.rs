@@ -21,7 +21,7 @@ use crate::commands::operate::changed_objects::{ContentRisks, deleted_objects, f
 use crate::commands::operate::operation::{ThisRun, WriteProposal};
 use crate::commands::operate::safeguards::{self, UnhelpfulContent};
 use crate::commands::show::plan::diff;
-use crate::contents;
+use crate::contents::{self, ManifestKey};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
@@ -294,14 +294,23 @@ pub(super) fn show_again(
     (preview, reading): (&mut Preview, &mut SourceReading),
 ) -> Result<Option<ContentRisks>, Error> {
     let inputs = plan(launch, Some(index.to_owned()), reading)?;
-    if agreed.snapshot.is_none()
-        && !agreed.content.is_empty()
-        && agreed.content == objects(&inputs.around, Some(index))
-    {
+    let content = objects(&inputs.around, Some(index));
+    if agreed.snapshot.is_none() && !agreed.content.is_empty() && agreed.content == content {
         return Ok(None);
     }
     let (plan, _) = show(launch, inputs, look, (preview, reading))?;
-    Ok(Some(content_risks(launch, &plan)))
+    let got: BTreeSet<_> = content.iter().map(ManifestKey::of).collect();
+    let mut shown = agreed.content.iter().map(ManifestKey::of);
+    let lacking = shown.find(|it| !got.contains(it) && !got.is_empty());
+    Ok(Some(ContentRisks {
+        lacking: lacking.map(|it| {
+            format!(
+                "its snapshot {index} lacks {}, which the plan showed",
+                it.describe()
+            )
+        }),
+        ..content_risks(launch, &plan)
+    }))
 }
 
 /// The objects of a snapshot, by kind and name.
@@ -325,6 +334,7 @@ fn stuck_for(launch: &RunLaunch, plan: &Plan) -> Option<String> {
 fn content_risks(launch: &RunLaunch, plan: &Plan) -> ContentRisks {
     ContentRisks {
         deleted: deleted_objects(&plan.changes),
+        lacking: None,
         refused: stuck_for(launch, plan),
         lost: clause(plan, WarningKind::CascadingDeletion),
     }
@@ -750,6 +760,21 @@ fn takes_back_only(
         let mut unfit = unfit.iter();
         unfit.find(|it| it.clusters.iter().any(|name| name == cluster))
     };
+    // The run does not get past a stage of which no cluster gets anything.
+    let mut stages = plan.stages.iter().filter(|it| !it.clusters.is_empty());
+    if let Some(first) = stages.next()
+        && let [unfit, ..] = unfit.as_slice()
+        && first
+            .clusters
+            .iter()
+            .all(|it| unfit_for(&it.name).is_some())
+    {
+        return refused(format!(
+            "the rollback would be stuck at {}: {} does not fit",
+            enumerate(first.clusters.iter().map(|it| &it.name)),
+            unfit.subject
+        ));
+    }
     let gets = |cluster: &str| unfit_for(cluster).is_none() && changes(cluster) != Some(false);
     let objects = |index: &str| {
         let version = Version::of_index(inventory, index);

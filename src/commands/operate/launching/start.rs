@@ -269,6 +269,16 @@ fn obstacle(
         let question = format!("Start {name}, which would be stuck?");
         return Some((UnfitRun::Recorded, error, question));
     }
+    if let Some(lacking) = &risks.lacking {
+        let error = reading.refused(format!(
+            "{name} is not what was shown: {lacking}; KubeFleet may not know its kind yet"
+        ));
+        return Some((
+            UnfitRun::Recorded,
+            error,
+            format!("Start {name}? {}.", capital(lacking)),
+        ));
+    }
     let lost = risks.lost.as_ref().filter(|_| !is_meant)?;
     let error = safeguards::would_delete(name, lost, reading);
     let question = format!("Start {name}? {}.", capital(lost));

@@ -23,6 +23,7 @@ use crate::render::style::TextPaint;
 use crate::render::table::{Column, Table};
 use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::versions::{Version, versions};
+use crate::ui::Ui;
 use crate::words::enumerate;
 
 /// Compare two versions, resource by resource
@@ -115,10 +116,7 @@ pub(super) fn run(
     let new = contents::manifests(around.texts_of(to));
     let hidden = hidden(old.iter().chain(&new));
     if !hidden.is_empty() {
-        session.ui.warning(&format!(
-            "values of {} were masked when they were collected: whether they differ is unknown",
-            enumerate(hidden.iter().map(ManifestKey::describe))
-        ));
+        warn_of_masked(&hidden, session.ui);
     }
     let changes = contents::compare(old, new, secrets);
     let names = (from.index.as_str(), to.index.as_str());
@@ -136,7 +134,7 @@ pub(super) fn run(
                 from: from.index.clone(),
                 to: to.index.clone(),
                 changes: changes.clone(),
-                not_checked: hidden.iter().map(not_checked).collect(),
+                not_checked: hidden.iter().map(NotChecked::masked).collect(),
             },
             format == Format::Yaml,
         )?,
@@ -167,18 +165,22 @@ pub(super) fn run(
     )
 }
 
+/// Says that some values cannot be compared.
+pub(in crate::commands) fn warn_of_masked(hidden: &BTreeSet<ManifestKey>, ui: &mut Ui) {
+    let names = enumerate(hidden.iter().map(ManifestKey::describe));
+    ui.warning(&format!(
+        "values of {names} were masked when they were collected: whether they differ is unknown"
+    ));
+}
+
 /// The resources with values that were masked before they came here, each once.
-fn hidden<'m>(manifests: impl Iterator<Item = &'m Manifest>) -> BTreeSet<ManifestKey> {
+pub(in crate::commands) fn hidden<'m>(
+    manifests: impl Iterator<Item = &'m Manifest>,
+) -> BTreeSet<ManifestKey> {
     manifests
         .filter(|manifest| manifest.was_masked())
         .map(|manifest| manifest.identity.clone())
         .collect()
-}
-
-fn not_checked(identity: &ManifestKey) -> NotChecked {
-    NotChecked::new("masked values", "they were masked when they were collected").about(
-        Subject::new(&identity.kind, &identity.namespace, &identity.name),
-    )
 }
 
 /// How many resources differ how.

@@ -110,8 +110,8 @@ fn describe(
                     work.map(|it| it.switch("--show-labels")),
                 )
                 .fix(
-                    "If it is of another placement, give one of the two another name: `a.b` in no namespace and \
-                     `b` in namespace a have Works of the same name.",
+                    "Give one of the two placements another name, if it is of another one: `a.b` in no namespace \
+                     and `b` in namespace a have Works of the same name.",
                 )
                 .disrupt(
                     "Or delete it, if that binding is gone: what it has brought goes from the cluster, and the hub \
