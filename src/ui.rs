@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::Error;
+use crate::render::RenderLook;
 use crate::render::escape;
 use crate::render::invocation::Invocation;
 use crate::render::style::TextPaint;
@@ -316,6 +317,16 @@ impl Ui {
     /// How commands are written.
     pub const fn invocation(&self) -> &Invocation {
         &self.invocation
+    }
+
+    /// How what is for standard output looks.
+    pub fn look(&self, verbose: bool) -> RenderLook {
+        RenderLook {
+            width: self.width(),
+            paint: self.paint(),
+            invocation: self.invocation.clone(),
+            verbose,
+        }
     }
 
     /// Standard input, once.

@@ -35,14 +35,6 @@ fn list(words: &[&str], columns: u16) -> Terminal {
     terminal
 }
 
-/// Types, and gives the key that was typed the time to be read alone.
-fn press(terminal: &mut Terminal, keys: &[&str]) {
-    for key in keys {
-        terminal.types(key);
-        terminal.until_idle();
-    }
-}
-
 /// Checks how a command ended, and that it left the terminal as it was.
 fn ended(terminal: Terminal, code: i32, says: &str) -> String {
     let (found, shown) = terminal.end();
@@ -70,7 +62,7 @@ fn a_run_is_chosen_with_the_arrows_or_by_typing() {
         (&["1", "\u{7f}", DOWN, ENTER], "payments-2"),
     ] {
         let mut terminal = list(&status, 80);
-        press(&mut terminal, keys);
+        terminal.press(keys);
         let said = format!("kubectl-fleet-stage status {chosen} -f {RUNS}\r\n");
         let code = if chosen == "payments-3" { 4 } else { 0 };
         let shown = ended(terminal, code, &said);
@@ -89,7 +81,7 @@ fn other_commands_choose_too() {
         ("snapshots", "payments", 0),
     ] {
         let mut terminal = list(&[verb, "-f", RUNS], 80);
-        press(&mut terminal, &[ENTER]);
+        terminal.press(&[ENTER]);
         let said = format!("kubectl-fleet-stage {verb} {chosen} -f {RUNS}\r\n");
         ended(terminal, code, &said);
     }
@@ -125,10 +117,10 @@ fn what_a_command_is_about_is_chosen() {
         words.extend(["-f", bundle]);
         let mut terminal = list(&words, 80);
         for _ in 1..lists {
-            press(&mut terminal, &[ENTER]);
+            terminal.press(&[ENTER]);
             terminal.until("Choose a strategy");
         }
-        press(&mut terminal, &[ENTER]);
+        terminal.press(&[ENTER]);
         let (found, shown) = terminal.end();
         assert!(shown.contains(said), "{words:?}: no {said:?}:\n{shown}");
         assert!([code, 7].contains(&found), "{words:?}: {found}:\n{shown}");
@@ -144,7 +136,7 @@ fn the_columns_have_titles_and_escape_leaves_nothing_of_the_question() {
     let shown = terminal.shown();
     let titles = "  NAME        VERDICT             DONE  AGE  STAGE   PLACEMENT\r\n";
     assert!(shown.contains(titles), "{shown}");
-    press(&mut terminal, &[ESCAPE]);
+    terminal.press(&[ESCAPE]);
     let shown = ended(terminal, 1, "nothing chosen");
     // Five lines were drawn: all of them are erased.
     let erased = "\r\u{1b}[5A\u{1b}[J";
@@ -162,7 +154,7 @@ fn nothing_is_chosen_with_escape() {
     }
     for keys in [&[ESCAPE][..], &["zzz", ENTER, ESCAPE]] {
         let mut terminal = list(&["diagnose", "-f", RUNS], 80);
-        press(&mut terminal, keys);
+        terminal.press(keys);
         let shown = ended(terminal, 1, "error: nothing chosen\r\n");
         assert!(!shown.contains("diagnose payments"), "{shown}");
     }
@@ -201,7 +193,7 @@ fn every_row_fits_into_a_narrow_terminal() {
     }
     for columns in [60, 40] {
         let mut terminal = list(&["status", "-f", RUNS], columns);
-        press(&mut terminal, &[ESCAPE]);
+        terminal.press(&[ESCAPE]);
         let shown = ended(terminal, 1, "nothing chosen");
         let rows: Vec<_> = shown
             .split("\r\n")

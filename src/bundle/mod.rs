@@ -34,7 +34,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::scope::ObjectRef;
 use crate::kubefleet::{Concept, Kind};
 use crate::member::{MemberErrand, MemberObservation};
-use crate::words::{count, distinct};
+use crate::words::count;
 use budget::ReadBudget;
 use header::BundleHeader;
 
@@ -256,27 +256,6 @@ impl Bundle {
     /// The objects of a kind, by namespace and name.
     pub fn objects_of(&self, kind: Kind) -> &[Object] {
         &self.objects[self.range(|object| object.kind.cmp(&kind))]
-    }
-
-    /// The objects of a concept, of either scope, that have this name: more than one when several
-    /// namespaces have it.
-    pub fn find(&self, concept: Concept, name: &str) -> Vec<&Object> {
-        self.of_concept(concept)
-            .filter(|object| object.body.meta().name == name)
-            .collect()
-    }
-
-    /// The names of the objects of a concept, each once and sorted: what a mistyped name may mean.
-    pub fn names(&self, concept: Concept) -> Vec<&str> {
-        let objects = self.of_concept(concept);
-        distinct(objects.map(|object| object.body.meta().name.as_str()))
-    }
-
-    fn of_concept(&self, concept: Concept) -> impl Iterator<Item = &Object> {
-        Kind::ALL
-            .iter()
-            .filter(move |kind| kind.concept() == concept)
-            .flat_map(|kind| self.objects_of(*kind))
     }
 
     /// The text of an object as JSON, when it was kept.

@@ -558,6 +558,12 @@ fn in_phase(scope: &Scope, phase: Phase, state: &Value) -> Inventory {
     Inventory::new(walk, "2026-01-09T04:00:00Z".parse().unwrap(), facts)
 }
 
+const WISHES: [RequestedState; 3] = [
+    RequestedState::Start,
+    RequestedState::Stop,
+    RequestedState::Resume,
+];
+
 /// What comes of a wish, in short: the new state, `=` for what is so already, `!` for a refusal.
 fn short(step: StateStep) -> String {
     match step {
@@ -607,19 +613,9 @@ fn every_phase_knows_what_each_wish_means() {
         let inventory = in_phase(&Scope::Cluster, *phase, &json!(state));
         let rollout = Rollout::new(&inventory).unwrap();
         assert_eq!(rollout.phase, *phase);
-        for (wish, expected) in [
-            RequestedState::Start,
-            RequestedState::Stop,
-            RequestedState::Resume,
-        ]
-        .iter()
-        .zip(expected)
-        {
-            assert_eq!(
-                short(step(&rollout, *wish)),
-                *expected,
-                "{phase:?} {state} {wish:?}"
-            );
+        for (wish, expected) in WISHES.into_iter().zip(expected) {
+            let means = short(step(&rollout, wish));
+            assert_eq!(means, *expected, "{phase:?} {state} {wish:?}");
         }
     }
     // The table has every phase.
@@ -652,11 +648,7 @@ fn only_what_the_server_allows_is_written() {
             for state in ["Initialize", "Run", "Stop"] {
                 let inventory = in_phase(scope, phase, &json!(state));
                 let rollout = Rollout::new(&inventory).unwrap();
-                for wish in [
-                    RequestedState::Start,
-                    RequestedState::Stop,
-                    RequestedState::Resume,
-                ] {
+                for wish in WISHES {
                     let StateStep::Write(change) = step(&rollout, wish) else {
                         continue;
                     };

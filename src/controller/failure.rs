@@ -27,12 +27,6 @@ pub struct RunFailure {
     pub message: String,
 }
 
-impl RunFailure {
-    pub const fn plain(code: &'static str, message: String) -> Self {
-        Self { code, message }
-    }
-}
-
 /// An error that aborts the run.
 pub fn aborted(code: &'static str, text: &str) -> LookHalt {
     LookHalt::Aborted(RunFailure {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::failure::{LookHalt, RunFailure, refused};
+use super::failure::{LookHalt, RunFailure, UNEXPECTED, refused};
 use super::inputs::{InputFault, InputFinding, MissingInput};
 use super::pace::Requeue;
 use super::state::{State, is_false, is_true, set_condition};
@@ -159,7 +159,13 @@ impl Reconciler {
         let ended = match step {
             ControllerStep::Execute if !self.is_unsupported() => self.execute(stage, bindings),
             ControllerStep::Stop => self.stop(stage, bindings),
-            _ => Err(LookHalt::Aborted(self.unsupported_state())),
+            _ => {
+                let state = self.state.run.spec.state.as_deref().unwrap_or_default();
+                Err(LookHalt::Aborted(RunFailure {
+                    code: "FS123",
+                    message: format!("{UNEXPECTED}found unsupported updateRun state: {state}"),
+                }))
+            }
         };
         match ended {
             Ok((true, _)) => {
@@ -221,17 +227,6 @@ impl Reconciler {
 
     fn is_unsupported(&self) -> bool {
         self.state.version > AgentVersion::V01 && self.state.run.spec.wants() == RunState::Other
-    }
-
-    fn unsupported_state(&self) -> RunFailure {
-        let state = self.state.run.spec.state.as_deref().unwrap_or_default();
-        RunFailure::plain(
-            "FS123",
-            format!(
-                "unexpected behavior which cannot be handled by the controller: found unsupported \
-                 updateRun state: {state}"
-            ),
-        )
     }
 
     pub const fn generation(&self) -> Option<i64> {

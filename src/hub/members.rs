@@ -121,11 +121,6 @@ impl MemberContexts {
         }
     }
 
-    /// The clusters for which a context was named.
-    pub fn named(&self) -> impl Iterator<Item = &str> {
-        self.ways.named.keys().map(String::as_str)
-    }
-
     /// Keeps the text of every object that is read from now on.
     pub(super) fn keep_texts(&mut self) {
         self.access.keep_texts = true;

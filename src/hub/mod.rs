@@ -38,7 +38,7 @@ pub use request::bounds::TimeLimit;
 pub use request::clock::CommandClock;
 pub use request::traffic::RequestTraffic;
 pub use signals::{SharedSignals, unless_interrupted};
-pub use watch::{Mirror, MirrorUpdate, Watch, WatchEvent, WatchItem, WatchNews};
+pub use watch::{Mirror, MirrorUpdate};
 pub use write::{ChangeSending, SentChange};
 
 use crate::inventory::source::{

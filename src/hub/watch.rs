@@ -61,15 +61,7 @@ const PACE: WatchPace = WatchPace {
 /// A connection that ends sooner than this without a word is no reason for haste.
 const SHORT: Duration = Duration::from_secs(1);
 
-/// Something that happened to the objects of a query.
-#[derive(Debug)]
-pub struct WatchEvent {
-    pub query: HubQuery,
-    /// What happened.
-    pub what: WatchNews,
-}
-
-/// What happened.
+/// What happened to the objects of a query.
 #[derive(Debug)]
 pub enum WatchNews {
     /// Its objects, in full: the first event of each query.
@@ -89,8 +81,8 @@ pub enum WatchNews {
 /// What a watch has to tell.
 #[derive(Debug)]
 pub enum WatchItem {
-    /// Something happened.
-    Event(WatchEvent),
+    /// Something happened to the objects of a query.
+    Event(HubQuery, WatchNews),
     /// Nothing happened in that time.
     Quiet,
     /// The user wants it to end: an interrupt, a request to terminate, or a closed terminal.
@@ -112,8 +104,8 @@ pub struct Watch {
 }
 
 impl Hub {
-    /// Watches. From now on an interrupt is told by the watch instead of ending the process.
-    pub fn watch(&self, queries: impl IntoIterator<Item = HubQuery>) -> Watch {
+    /// Watches what is asked for. From now on an interrupt is told by the mirror instead of ending the process.
+    pub fn mirror(&self) -> Mirror {
         let mut watch = Watch::new(
             self.runtime.handle().clone(),
             self.connection.clone(),
@@ -123,10 +115,7 @@ impl Hub {
         self.ends.stay();
         watch.interrupted = self.is_interrupted();
         watch.on_wait = Some(Arc::clone(&self.on_wait));
-        for query in queries {
-            watch.add(query);
-        }
-        watch
+        Mirror::new(watch)
     }
 }
 
@@ -311,7 +300,7 @@ impl QueryFollower {
     fn tell(&self, what: WatchNews) {
         let query = self.query.clone();
         // Who listens no longer ends this task too.
-        let _ = self.tell.send(WatchItem::Event(WatchEvent { query, what }));
+        let _ = self.tell.send(WatchItem::Event(query, what));
     }
 
     /// The path of the query's objects, with what narrows them.

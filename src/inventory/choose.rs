@@ -17,12 +17,7 @@ pub fn is_finished(run: &UpdateRun) -> bool {
 
 /// Whether a run has ever been under way: it has started a stage, or is over.
 pub fn has_started(run: &UpdateRun) -> bool {
-    is_finished(run)
-        || run
-            .status
-            .conditions
-            .condition(reasons::PROGRESSING)
-            .is_some()
+    is_finished(run) || run.condition(reasons::PROGRESSING).is_some()
 }
 
 /// Whether a run is under way: it has started, is not over, and is not being deleted.

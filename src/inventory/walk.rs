@@ -86,11 +86,6 @@ impl Walk {
         }
     }
 
-    /// The same of a run in any state: what is to be written makes the controller check it at once.
-    pub fn to_check(target: ObjectRef) -> Self {
-        Self::to_decision(target).of_any_run()
-    }
-
     /// The same, and to whether what a run brings still exists that was initialized before a time: one
     /// request for its snapshot, and one for each override snapshot that it recorded for clusters to come.
     pub fn to_content(target: ObjectRef, initialized_before: Timestamp) -> Self {
@@ -691,10 +686,7 @@ fn removed_clusters(run: &UpdateRun) -> impl Iterator<Item = &str> {
 
 /// Whether a binding's Work cannot be written because one of the same name is still there.
 fn waits_for_a_name(binding: &Binding) -> bool {
-    let condition = binding
-        .status
-        .conditions
-        .condition(reasons::WORK_SYNCHRONIZED);
+    let condition = binding.condition(reasons::WORK_SYNCHRONIZED);
     condition.is_some_and(|condition| {
         condition.is_false()
             && parse_binding_problem(&condition.message) == BindingProblem::NameTaken

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::WorkGenerator;
 use super::envelope::{self, EnvelopeKind};
-use crate::contents::{self, Manifest};
+use crate::contents::{self, Manifest, ManifestKey};
 use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::binding::Envelope;
 use crate::kubefleet::override_names::NamespacedName;
@@ -32,19 +32,13 @@ pub fn texts_of<'t>(version: &Version<'_>, texts: &'t ObjectTexts) -> Option<Vec
     texts.collect()
 }
 
-/// An envelope that cannot be opened.
-#[derive(Debug, Clone)]
-pub(super) struct EnvelopeFlaw {
-    pub envelope: Envelope,
-    pub why: String,
-}
-
 /// The objects of a version, in order.
 #[derive(Debug, Clone, Default)]
 pub struct SnapshotContent {
     /// The objects.
     pub items: Vec<Item>,
-    pub(super) flaws: Vec<EnvelopeFlaw>,
+    /// The envelopes that cannot be opened, and why.
+    pub(super) flaws: Vec<(ManifestKey, String)>,
     pub(super) generator: WorkGenerator,
 }
 
@@ -96,17 +90,14 @@ impl SnapshotContent {
         let kind = EnvelopeKind::of(&manifest, self.generator);
         match kind {
             Some(kind) if self.generator == WorkGenerator::Newest => {
-                let name = envelope::named(&manifest);
                 match envelope::open(&manifest, kind) {
                     Ok(opened) => {
+                        let name = envelope::named(&manifest);
                         let opened = opened.into_iter();
                         self.items
                             .extend(opened.map(|it| item(part, Some(name.clone()), it, None)));
                     }
-                    Err(why) => self.flaws.push(EnvelopeFlaw {
-                        envelope: name,
-                        why,
-                    }),
+                    Err(why) => self.flaws.push((manifest.identity, why)),
                 }
             }
             opens => self.items.push(item(part, None, manifest, opens)),

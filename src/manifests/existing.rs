@@ -5,33 +5,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::immutable;
 use super::rendering::RenderedManifest;
 use crate::contents::{self, ContentChange, Manifest, ManifestKey, SecretDisplay};
 use crate::kubefleet::binding::Envelope;
 use crate::kubefleet::describe_object;
-
-/// The manifests in a cluster's Works.
-#[derive(Debug, Clone, Default)]
-pub struct WorkManifests {
-    pub manifests: Vec<Manifest>,
-}
-
-impl WorkManifests {
-    /// What these Works hold.
-    pub fn new<'t>(works: impl IntoIterator<Item = &'t RawValue>) -> Self {
-        Self {
-            manifests: works.into_iter().flat_map(contents::of_work).collect(),
-        }
-    }
-
-    /// What a rendering changes in them; to which Work each object belongs is left open.
-    pub fn against(&self, then: &[RenderedManifest<'_>]) -> WorkDelta {
-        WorkDelta::new(self.manifests.iter().map(|it| (it, None)), then)
-    }
-}
 
 /// How many objects a rendering changes in a cluster.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -166,6 +145,11 @@ impl WorkDelta {
         delta.counts.moved = delta.moved.len();
         delta.deleted = before.into_keys().cloned().collect();
         delta
+    }
+
+    /// The same where it is left open to which Work each object belongs.
+    pub fn of(now: &[Manifest], then: &[RenderedManifest<'_>]) -> Self {
+        Self::new(now.iter().map(|it| (it, None)), then)
     }
 
     /// Counts anew what Kubernetes refuses to change.

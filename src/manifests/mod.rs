@@ -38,9 +38,7 @@ use crate::kubefleet::work::Work;
 use crate::rollout::AgentVersion;
 
 pub use content::{Item, SnapshotContent, texts_of};
-pub use existing::{
-    ChangeCounts, ObjectDifference, ObjectRefusal, WorkDelta, WorkManifests, differences,
-};
+pub use existing::{ChangeCounts, ObjectDifference, ObjectRefusal, WorkDelta, differences};
 pub use needs::{NEEDED_KINDS, needs};
 pub use overrides::{IneffectiveOverride, Override, PlacedOverrides};
 pub use rendering::{

@@ -13,7 +13,6 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::Object;
 use crate::kubefleet::overrides::{OverrideRule, OverrideSnapshot};
-use crate::kubefleet::run::ClusterStatus;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::rollout::overrides::{applies, matches, origin, rule_matches, rules_of, selectors};
 
@@ -134,21 +133,12 @@ impl<'i> PlacedOverrides<'i> {
         placed
     }
 
-    /// A cluster with the overrides that a run recorded for it.
-    pub fn in_run(
-        member: &'i MemberCluster,
-        recorded: &ClusterStatus,
-        overrides: &[Override],
-    ) -> Self {
-        Self::recorded(member, recorded.override_names(), overrides)
-    }
-
     /// A cluster with the overrides that its binding names.
     pub fn bound(member: &'i MemberCluster, binding: &Binding, overrides: &[Override]) -> Self {
         Self::recorded(member, binding.spec.override_names(), overrides)
     }
 
-    /// A cluster with the overrides of these names.
+    /// A cluster with the overrides of these names: those that a run recorded for it.
     pub fn recorded(
         member: &'i MemberCluster,
         names: impl Iterator<Item = ObjectRef>,

@@ -16,7 +16,6 @@ use super::{WorkGenerator, envelope};
 use crate::contents::Manifest;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::binding::Envelope;
-use crate::kubefleet::describe_object;
 use crate::rollout::overrides::{is_deletion, rules_for, selector_of};
 pub use effects::{OverrideEffect, PatchOperation};
 pub use fault::{FailingOperation, FaultCause, RenderFault};
@@ -284,13 +283,8 @@ impl<'i> RenderedClusters<'i> {
                 let problem = problem.clone();
                 add(FaultCause::Override { over, problem }, None);
             }
-            for flaw in &self.content.flaws {
-                let object = describe_object(
-                    &flaw.envelope.kind,
-                    &flaw.envelope.namespace,
-                    &flaw.envelope.name,
-                );
-                add(FaultCause::Envelope(flaw.why.clone()), Some(object));
+            for (envelope, why) in &self.content.flaws {
+                add(FaultCause::Envelope(why.clone()), Some(envelope.describe()));
             }
             for form in row.iter().map(|form| &self.forms[*form]) {
                 let made = match &form.made {

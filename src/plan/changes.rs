@@ -269,7 +269,8 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
         .clone()
         .filter_map(|cluster| {
             let member = inventory.member(&cluster.name)?;
-            Some(PlacedOverrides::in_run(member, cluster, contents.overrides))
+            let names = cluster.override_names();
+            Some(PlacedOverrides::recorded(member, names, contents.overrides))
         })
         .collect();
     let (placed, unread): (Vec<_>, Vec<_>) =
@@ -385,15 +386,17 @@ fn compare_sides<'s>(
 
 /// What changes, the most clusters first.
 fn sort_changes(groups: DeltaGroups, to: &str) -> Vec<ObjectChanges> {
+    let subjects =
+        |objects: &[ManifestKey]| -> Vec<Subject> { objects.iter().map(Subject::from).collect() };
     let mut changes: Vec<_> = groups
         .into_iter()
         .map(|(change, clusters)| ObjectChanges {
             clusters,
             from: change.from,
             to: (!change.is_removal).then(|| to.to_owned()),
-            created: change.delta.created.iter().map(Subject::from).collect(),
-            deleted: change.delta.deleted.iter().map(Subject::from).collect(),
-            overwritten: change.delta.overwritten.iter().map(Subject::from).collect(),
+            created: subjects(&change.delta.created),
+            deleted: subjects(&change.delta.deleted),
+            overwritten: subjects(&change.delta.overwritten),
             apply_strategy: change.apply,
             counts: change.delta.counts,
         })

@@ -1,5 +1,6 @@
 //! What the scheduler decided about clusters, in words.
 
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
 use super::prelude::*;
@@ -31,7 +32,7 @@ pub fn not_picked<'p>(
         let member = inventory.member(&decision.cluster);
         let detail = near
             .or_else(|| by_property(policy, member?, decision))
-            .or_else(|| by_labels(policy, member?, decision));
+            .or_else(|| needs(policy, member?).filter(|_| is_for_terms(decision)));
         let detail = match detail {
             Some(detail) => format!(" ({detail})"),
             None if is_heard_again(inventory, decision) => " then, and reports now".to_owned(),
@@ -43,14 +44,19 @@ pub fn not_picked<'p>(
     groups
 }
 
+/// What speaks against a cluster that was left out for what it is.
+fn filters(decision: &ClusterDecision) -> Vec<FilterReason> {
+    match parse_decision(&decision.reason) {
+        ScheduleProblem::Unschedulable { reasons } => reasons,
+        _ => Vec::new(),
+    }
+}
+
 /// Whether a cluster was left out because its agent was silent, which reports now. The scheduler does not
 /// look again for that. Source: scheduler/watchers/membercluster/watcher.go.
 fn is_heard_again(inventory: &Inventory, decision: &ClusterDecision) -> bool {
     let silent = |it: &FilterReason| matches!(it, FilterReason::NoHeartbeat { .. });
-    let was_silent = match parse_decision(&decision.reason) {
-        ScheduleProblem::Unschedulable { reasons } => reasons.iter().any(silent),
-        _ => false,
-    };
+    let was_silent = filters(decision).iter().any(silent);
     let member = inventory.member(&decision.cluster);
     let agent = member.and_then(|it| it.agent());
     was_silent
@@ -107,23 +113,9 @@ fn needs(policy: &PolicySnapshot, member: &MemberCluster) -> Option<String> {
     is_none.then(|| format!("needs {}", wanted.join(" or ")))
 }
 
-/// The labels that a cluster lacks now, where a decision against it is for them.
-fn by_labels(
-    policy: &PolicySnapshot,
-    member: &MemberCluster,
-    decision: &ClusterDecision,
-) -> Option<String> {
-    needs(policy, member).filter(|_| is_for_terms(decision))
-}
-
 /// Whether a cluster is left out because no required term matches it.
 fn is_for_terms(decision: &ClusterDecision) -> bool {
-    match parse_decision(&decision.reason) {
-        ScheduleProblem::Unschedulable { reasons } => {
-            reasons.contains(&FilterReason::AffinityMismatch)
-        }
-        _ => false,
-    }
+    filters(decision).contains(&FilterReason::AffinityMismatch)
 }
 
 /// The required terms whose labels a cluster has.
@@ -189,6 +181,16 @@ fn by_property(
     }
 }
 
+/// The operators of requirements on properties: their signs, and which order meets them.
+const OPERATORS: [(&str, &str, fn(Ordering) -> bool); 6] = [
+    ("Gt", ">", Ordering::is_gt),
+    ("Ge", ">=", Ordering::is_ge),
+    ("Eq", "=", Ordering::is_eq),
+    ("Ne", "!=", Ordering::is_ne),
+    ("Lt", "<", Ordering::is_lt),
+    ("Le", "<=", Ordering::is_le),
+];
+
 /// Whether a property is as it is asked for, or what it is; `None` where that cannot be judged. A
 /// cluster that does not report it is out.
 fn property(wanted: &PropertyRequirement, member: &MemberCluster) -> Option<Result<(), String>> {
@@ -197,15 +199,7 @@ fn property(wanted: &PropertyRequirement, member: &MemberCluster) -> Option<Resu
         operator,
         values,
     } = wanted;
-    let sign = match operator.as_str() {
-        "Gt" => ">",
-        "Ge" => ">=",
-        "Eq" => "=",
-        "Ne" => "!=",
-        "Lt" => "<",
-        "Le" => "<=",
-        _ => return None,
-    };
+    let (_, sign, is_met) = OPERATORS.iter().find(|(word, ..)| word == operator)?;
     let value = values.first()?;
     let Some(has) = member.property(name).ok()? else {
         let missing = format!("it does not report property {name}");
@@ -214,16 +208,8 @@ fn property(wanted: &PropertyRequirement, member: &MemberCluster) -> Option<Resu
         )));
     };
     let order = quantity(has)?.partial_cmp(&quantity(value)?)?;
-    let is_met = match sign {
-        ">" => order.is_gt(),
-        ">=" => order.is_ge(),
-        "=" => order.is_eq(),
-        "!=" => order.is_ne(),
-        "<" => order.is_lt(),
-        _ => order.is_le(),
-    };
     let missed = || format!("property {name} is {has}, and the policy needs {sign} {value}");
-    Some(is_met.then_some(()).ok_or_else(missed))
+    Some(is_met(order).then_some(()).ok_or_else(missed))
 }
 
 /// A quantity as Kubernetes writes it: `4`, `500m`, `16Gi`.
@@ -268,7 +254,7 @@ fn near<'i>(
 pub fn explain(groups: &BTreeMap<String, Vec<&str>>) -> Option<String> {
     const SHOWN: usize = 3;
     let mut sorted: Vec<_> = groups.iter().collect();
-    sorted.sort_by_key(|(_, clusters)| std::cmp::Reverse(clusters.len()));
+    sorted.sort_by_key(|(_, clusters)| Reverse(clusters.len()));
     let mut parts: Vec<_> = sorted
         .iter()
         .take(SHOWN)

@@ -2,12 +2,7 @@
 
 use super::StageMap;
 use super::prelude::*;
-use crate::kubefleet::Kind;
 use crate::kubefleet::strategy::Stage;
-
-fn member(name: &str) -> Subject {
-    Subject::new(Kind::MemberCluster.name(), "", name)
-}
 
 /// The clusters that are in several stages, by their labels.
 pub fn two_stages(map: &StageMap<'_>, tense: RefusalTense<'_>) -> Problem {
@@ -25,7 +20,7 @@ pub fn two_stages(map: &StageMap<'_>, tense: RefusalTense<'_>) -> Problem {
             "MemberCluster {only} {} in stages {stages} of {strategy}{tense}.",
             tense.is()
         );
-        Problem::new(member(only), message)
+        Problem::new(Subject::member(only), message)
     } else {
         let listed = twice
             .iter()
@@ -51,7 +46,11 @@ pub fn was_in_two_stages(
     tense: RefusalTense<'_>,
 ) -> Problem {
     let message = format!("MemberCluster {cluster} was in more than one stage{tense}.");
-    details(Problem::new(member(cluster), message), map, &[cluster])
+    details(
+        Problem::new(Subject::member(cluster), message),
+        map,
+        &[cluster],
+    )
 }
 
 fn details(mut problem: Problem, map: Option<&StageMap<'_>>, clusters: &[&str]) -> Problem {

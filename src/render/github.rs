@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use super::escape;
 use super::invocation::Invocation;
+use super::tone::ColorTone;
 use super::wrap::{gap_line, list};
 use crate::report::{
     NotChecked, OutlinedFinding, Report, ReportDetail, ReportOutline, Severity, Verdict,
@@ -74,9 +75,9 @@ fn finding(
 
 /// How loud a verdict is: what ends a pipeline is an error, what waits for someone a warning.
 const fn level_of(verdict: Verdict) -> &'static str {
-    match verdict {
-        _ if verdict.is_in_trouble() => "error",
-        _ if verdict.waits_for_person() || matches!(verdict, Verdict::Unknown) => "warning",
+    match ColorTone::of(verdict) {
+        ColorTone::Bad => "error",
+        ColorTone::Waiting => "warning",
         _ => "notice",
     }
 }

@@ -1,6 +1,7 @@
 //! How far a stage has come, drawn in a few characters.
 
 use crate::render::style::TextPaint;
+use crate::render::tone::ColorTone;
 use crate::rollout::{ClusterState, StageProgress};
 
 /// How far a stage has come, in so many characters: done, in flight, stuck, and not reached.
@@ -18,7 +19,8 @@ pub(in crate::render) fn meter(stage: &StageProgress, cells: usize, paint: TextP
             (many * cells / total).max(1)
         }
     };
-    let stuck = seen(of(is_bad)).min(cells);
+    let stuck = of(|state| ColorTone::of_cluster(state) == ColorTone::Bad);
+    let stuck = seen(stuck).min(cells);
     let moving = seen(of(|state| state == ClusterState::Updating)).min(cells - stuck);
     let pending = seen(of(|state| state == ClusterState::NotReached));
     let pending = pending.min(1).min(cells - stuck - moving);
@@ -34,11 +36,4 @@ pub(in crate::render) fn meter(stage: &StageProgress, cells: usize, paint: TextP
         paint.dim(&"-".repeat(rest)),
     ]
     .concat()
-}
-
-pub(in crate::render) const fn is_bad(state: ClusterState) -> bool {
-    matches!(
-        state,
-        ClusterState::Stuck | ClusterState::Failed | ClusterState::Left
-    )
 }

@@ -14,6 +14,7 @@ pub mod status;
 pub mod style;
 pub mod table;
 pub mod text;
+mod tone;
 mod tree;
 pub mod wrap;
 

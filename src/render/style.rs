@@ -5,6 +5,7 @@ use owo_colors::colors::xterm::{
     BlueRibbon, GuardsmanRed, JapaneseLaurel, RoseofSharonOrange, Teal,
 };
 
+use super::tone::ColorTone;
 use crate::report::{Severity, Verdict};
 
 /// The palette: what is painted alike means the same. Of the 256 colors, which no theme changes, those
@@ -102,6 +103,17 @@ impl TextPaint {
         self.text(COMMAND, text)
     }
 
+    /// A state's words.
+    pub fn tone(self, tone: ColorTone, text: &str) -> String {
+        match tone {
+            ColorTone::Quiet => text.to_owned(),
+            ColorTone::Good => self.good(text),
+            ColorTone::Moving => self.hint(text),
+            ColorTone::Waiting => self.warning(text),
+            ColorTone::Bad => self.error(text),
+        }
+    }
+
     /// The word of a severity.
     pub fn severity(self, severity: Severity) -> String {
         let style = match severity {
@@ -125,11 +137,11 @@ pub const fn attention(needed: bool) -> Style {
 
 /// The style of the word of a verdict.
 pub const fn verdict_style(verdict: Verdict) -> Style {
-    match verdict {
-        Verdict::Succeeded => GOOD.bold(),
-        _ if verdict.is_in_trouble() => ERROR,
-        _ if verdict.waits_for_person() || matches!(verdict, Verdict::Unknown) => WARNING,
-        _ => ONGOING,
+    match ColorTone::of(verdict) {
+        ColorTone::Good => GOOD.bold(),
+        ColorTone::Bad => ERROR,
+        ColorTone::Waiting => WARNING,
+        ColorTone::Moving | ColorTone::Quiet => ONGOING,
     }
 }
 

@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::look::RenderLook;
 use super::meter::meter;
 use super::style::TextPaint;
+use super::tone::ColorTone;
 use super::wrap::{hanging, list};
 use crate::kubefleet::duration;
 use crate::report::RunFacts;
@@ -293,7 +294,7 @@ impl StageTree<'_> {
             if let Some(age) = age {
                 label = format!("{label} for {age}");
             }
-            let label = look.paint.cluster_state(state, &label);
+            let label = look.paint.tone(ColorTone::of_cluster(state), &label);
             let is_quiet = matches!(state, ClusterState::NotReached | ClusterState::Done);
             if is_quiet && names.len() > NAMED_QUIET && !look.verbose {
                 let _ = writeln!(out, "{trunk}{label}");
@@ -441,16 +442,6 @@ pub fn wait(gate: &GateFacts, now: Timestamp) -> String {
 }
 
 impl TextPaint {
-    /// A number of clusters in a state.
-    fn cluster_state(self, state: ClusterState, text: &str) -> String {
-        match state {
-            ClusterState::Failed | ClusterState::Stuck | ClusterState::Left => self.error(text),
-            ClusterState::Updating => self.hint(text),
-            ClusterState::Done => self.good(text),
-            ClusterState::NotReached => text.to_owned(),
-        }
-    }
-
     /// The side of a stage on which a gate stands.
     fn gate_side(self, gate: &GateFacts) -> String {
         let text = gate.side();

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::contents::ManifestKey;
 use crate::kubefleet::snapshot::ManifestIdentity;
-use crate::kubefleet::{ObjectRef, describe_object};
+use crate::kubefleet::{Kind, ObjectRef, describe_object};
 use crate::member::model::MemberMeta;
 use crate::member::{MemberKind, PodTrouble, WantedWorkload};
 use crate::rollout::ManifestTrouble;
@@ -35,6 +35,11 @@ impl Subject {
         }
     }
 
+    /// A member cluster.
+    pub fn member(name: &str) -> Self {
+        Self::new(Kind::MemberCluster.name(), "", name)
+    }
+
     /// The object, with its hub where several were asked.
     pub fn on_hub(&self, hub: Option<&str>) -> String {
         match hub {
@@ -56,16 +61,16 @@ impl From<ObjectRef> for Subject {
     }
 }
 
-impl From<&ManifestKey> for Subject {
-    fn from(key: &ManifestKey) -> Self {
-        Self::new(&key.kind, &key.namespace, &key.name)
-    }
-}
-
 impl From<&ManifestIdentity> for Subject {
     fn from(manifest: &ManifestIdentity) -> Self {
         let meta = &manifest.meta;
         Self::new(&manifest.kind, &meta.namespace, &meta.name)
+    }
+}
+
+impl From<&ManifestKey> for Subject {
+    fn from(object: &ManifestKey) -> Self {
+        Self::new(&object.kind, &object.namespace, &object.name)
     }
 }
 

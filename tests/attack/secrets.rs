@@ -67,6 +67,15 @@ impl Garden {
         }
     }
 
+    /// The objects of a fixture with secrets in them, and which.
+    fn planted_in(&mut self, fixture: &Path) -> (Vec<Value>, Vec<usize>) {
+        let (mut documents, mut planted) = (documents(fixture), Vec::new());
+        for document in &mut documents {
+            self.plant(document, &mut planted);
+        }
+        (documents, planted)
+    }
+
     /// Plants secrets in every text of an object that someone wrote, in annotations, variables,
     /// manifests and logs; returns which.
     fn plant(&mut self, value: &mut Value, planted: &mut Vec<usize>) {
@@ -113,7 +122,8 @@ fn sentence(planted: &Planted) -> Option<&str> {
     planted.object["status"]["conditions"][0]["message"].as_str()
 }
 
-fn documents(path: &Path) -> Vec<Value> {
+/// The objects of a fixture.
+pub(super) fn documents(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap();
     serde_saphyr::from_multiple(&text).unwrap_or_default()
 }
@@ -159,11 +169,7 @@ fn no_command_prints_a_secret_in_any_format() {
     let mut printed = 0;
     for turn in 0..tries(6).min(fixtures.len()) {
         let fixture = &fixtures[turn * fixtures.len() / tries(6).min(fixtures.len())];
-        let mut documents = documents(fixture);
-        let mut planted = Vec::new();
-        for document in &mut documents {
-            garden.plant(document, &mut planted);
-        }
+        let (documents, planted) = garden.planted_in(fixture);
         let text = bundle_of(&documents);
         let Some(bundle) = read(&text) else { continue };
         let path = folder.path().join(format!("{turn}.yaml"));
@@ -236,11 +242,7 @@ fn masked_objects_are_diagnosed_like_those_that_they_were() {
     let mut compared = 0;
     let step = (fixtures.len() / tries(40).min(fixtures.len())).max(1);
     for fixture in fixtures.iter().step_by(step) {
-        let mut documents = documents(fixture);
-        let mut planted = Vec::new();
-        for document in &mut documents {
-            garden.plant(document, &mut planted);
-        }
+        let (mut documents, planted) = garden.planted_in(fixture);
         let before = bundle_of(&documents);
         for document in &mut documents {
             mask(document);

@@ -18,6 +18,7 @@ use kubectl_fleet_stage::words;
 use serde_json::Value;
 
 use crate::files::{below, yaml_files};
+use crate::secrets::documents;
 use crate::{ends, program, tries};
 
 /// What an object's field may hold. Nothing of it does harm, where it is run after all.
@@ -42,12 +43,6 @@ const HOSTILE: [&str; 16] = [
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// The objects of a fixture.
-fn documents(path: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(path).unwrap();
-    serde_saphyr::from_multiple(&text).unwrap_or_default()
 }
 
 /// Strings that the program reads as words of its own.

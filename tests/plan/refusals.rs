@@ -7,7 +7,12 @@ const ARGS: &[&str] = &["--placement", "web", "--strategy", "rolling", "-f", "-"
 
 /// The base with some of it replaced. What is to be replaced must be there.
 pub fn edited(edits: &[(&str, &str)]) -> String {
-    edits.iter().fold(BASE.to_owned(), |text, (from, to)| {
+    replaced(BASE, edits)
+}
+
+/// The same of another text.
+pub fn replaced(text: &str, edits: &[(&str, &str)]) -> String {
+    edits.iter().fold(text.to_owned(), |text, (from, to)| {
         assert!(text.contains(from), "{from}");
         text.replace(from, to)
     })
@@ -273,10 +278,7 @@ const OVERRIDE: &str = "---\napiVersion: placement.kubernetes-fleet.io/v1beta1\n
 #[test]
 fn overrides_that_cannot_be_used_stop_a_run() {
     let with = |edits: &[(&str, &str)]| {
-        let text = edits.iter().fold(OVERRIDE.to_owned(), |text, (from, to)| {
-            assert!(text.contains(from), "{from}");
-            text.replace(from, to)
-        });
+        let text = replaced(OVERRIDE, edits);
         refusals(&[], &format!("{BASE}{text}"))
     };
     assert_eq!(with(&[]), ["override-invalid"]);

@@ -1,6 +1,6 @@
 //! What a person should know, and what the plan says of each cluster.
 
-use super::refusals::{edited, without};
+use super::refusals::{edited, replaced, without};
 use super::{call, kinds, plan};
 use crate::files::whole;
 
@@ -1136,10 +1136,7 @@ const OVERRIDE: &str = "---\napiVersion: placement.kubernetes-fleet.io/v1beta1\n
 #[test]
 fn an_override_for_the_placement_that_changes_nothing_is_warned_of() {
     let with = |edits: &[(&str, &str)]| {
-        let text = edits.iter().fold(OVERRIDE.to_owned(), |text, (from, to)| {
-            assert!(text.contains(from), "{from}");
-            text.replace(from, to)
-        });
+        let text = replaced(OVERRIDE, edits);
         warnings(&[], &format!("{}{text}", edited(&[])))
     };
     assert_eq!(with(&[]), [""; 0]);

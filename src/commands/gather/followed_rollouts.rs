@@ -139,7 +139,7 @@ impl<'r> FollowedRollouts<'r> {
         let Some(hub) = reading.hub() else {
             return Err(Error::usage("cannot follow files: they do not change"));
         };
-        let mirror = Mirror::new(hub.watch([]));
+        let mirror = hub.mirror();
         let targets = targets.into_iter();
         Ok(Self {
             reading,

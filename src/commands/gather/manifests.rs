@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::commands::gather::placement_objects::{self, KnownTexts, PlacementObjects};
 use crate::commands::gather::reading::SourceReading;
+use crate::contents::{self, Manifest};
 use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::inventory::source::{HubQuery, ObjectTexts};
@@ -15,7 +16,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Kind, ObjectRef, names};
 use crate::manifests::{
-    Override, PlacedOverrides, RenderedClusters, SnapshotContent, WorkGenerator, WorkManifests,
+    Override, PlacedOverrides, RenderedClusters, SnapshotContent, WorkDelta, WorkGenerator,
 };
 use crate::report::NotChecked;
 use crate::rollout::life::came_after;
@@ -227,7 +228,7 @@ impl RenderMaterial {
     }
 
     /// What a cluster's Works brought there; `None` where they were not read, and where they only compare.
-    pub fn existing(&self, cluster: &str) -> Option<WorkManifests> {
+    pub fn existing(&self, cluster: &str) -> Option<Vec<Manifest>> {
         let works = self.works.get(cluster).map_or(&[][..], Vec::as_slice);
         let binding = self.inventory().binding(cluster);
         if binding.is_some_and(Binding::only_compares) {
@@ -238,10 +239,9 @@ impl RenderMaterial {
         if works.is_empty() && (self.works_gap.is_some() || self.is_offline && given) {
             return None;
         }
-        Some(WorkManifests::new(works.iter().filter_map(|work| {
-            let text = self.works_texts.get(&work.object())?;
-            Some(AsRef::as_ref(text))
-        })))
+        let texts = works.iter();
+        let texts = texts.filter_map(|work| self.works_texts.get(&work.object()));
+        Some(texts.flat_map(|text| contents::of_work(text)).collect())
     }
 
     /// Whether a cluster's Works hold what its binding asks for; `None` where one of both is not known.
@@ -256,7 +256,8 @@ impl RenderMaterial {
         let (content, placed) = (self.content(&version), [placed]);
         let rendering = RenderedClusters::new(&content, &self.overrides, &placed);
         let then = rendering.manifests(0);
-        let is_same = self.existing(cluster)?.against(&then).counts.is_none();
+        let changes = WorkDelta::of(&self.existing(cluster)?, &then);
+        let is_same = changes.counts.is_none();
         Some(is_same && rendering.faults.is_empty())
     }
 
@@ -331,7 +332,9 @@ impl RenderMaterial {
         let clusters = clusters.iter().filter_map(|name| {
             let member = self.members.get(name)?.as_ref();
             Some(match recorded.get(name.as_str()) {
-                Some(cluster) => PlacedOverrides::in_run(member, cluster, &self.overrides),
+                Some(cluster) => {
+                    PlacedOverrides::recorded(member, cluster.override_names(), &self.overrides)
+                }
                 None => PlacedOverrides::anew(member, &applicable, &self.overrides),
             })
         });

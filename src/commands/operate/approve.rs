@@ -4,6 +4,7 @@ mod preview;
 mod select;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::Timestamp;
 
 use crate::change::guard::{self, AcceptedRisks};
@@ -69,8 +70,8 @@ pub struct ApproveArgs {
     #[arg(long, value_name = "STAGE", add = ArgumentKind::Stages)]
     stage: Option<String>,
     /// Approve only the gate before or after the stage's clusters
-    #[arg(long, value_enum, value_name = "WHEN")]
-    task: Option<TaskTimeArg>,
+    #[arg(long, value_name = "WHEN", value_parser = task_time())]
+    task: Option<TaskTime>,
     /// Approve all pending gates of each run
     #[arg(long)]
     all: bool,
@@ -88,19 +89,14 @@ pub struct ApproveArgs {
     writing: WriteFlags,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum TaskTimeArg {
-    Before,
-    After,
-}
-
-impl From<TaskTimeArg> for TaskTime {
-    fn from(task: TaskTimeArg) -> Self {
-        match task {
-            TaskTimeArg::Before => Self::Before,
-            TaskTimeArg::After => Self::After,
-        }
-    }
+/// On which side of the stage's clusters a gate is.
+fn task_time() -> impl TypedValueParser<Value = TaskTime> {
+    let sides = [TaskTime::Before, TaskTime::After];
+    let words = PossibleValuesParser::new(sides.map(TaskTime::as_str));
+    words.map(|word| match word.as_str() {
+        "before" => TaskTime::Before,
+        _ => TaskTime::After,
+    })
 }
 
 /// How long a reason may be: the condition's text has room for more, tables have not.
@@ -261,7 +257,7 @@ fn preview_approval(
     let choice = ApprovalChoice {
         request: by_name.then_some(target.name.as_str()),
         stage: args.stage.as_deref(),
-        task: args.task.map(TaskTime::from),
+        task: args.task,
         all: args.all,
     };
     let selection = select::select(&rollout, &choice)?;

@@ -26,7 +26,7 @@ use crate::inventory::source::{HubQuery, Outcome};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::path::path;
 use crate::kubefleet::run::UpdateRun;
-use crate::render;
+use crate::render::RenderLook;
 use crate::ui::Ui;
 use crate::words::{Hint, enumerate};
 pub(in crate::commands) use effect::to_continue;
@@ -111,12 +111,10 @@ pub enum ChangeOutcome {
 
 impl Operation<'_> {
     /// How what is shown before a write looks.
-    pub fn look(&self) -> render::RenderLook {
-        render::RenderLook {
-            width: self.ui.width(),
+    pub fn look(&self) -> RenderLook {
+        RenderLook {
             paint: self.ui.paint_err(),
-            invocation: self.ui.invocation().clone(),
-            verbose: false,
+            ..self.ui.look(false)
         }
     }
 

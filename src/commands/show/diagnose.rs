@@ -5,7 +5,8 @@ mod list;
 
 use std::collections::BTreeMap;
 
-use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum as _};
 
 use crate::commands::gather::argument::ArgumentKind;
 use crate::commands::gather::global::GlobalFlags;
@@ -90,8 +91,8 @@ pub struct DiagnoseArgs {
     #[arg(add = ArgumentKind::Codes)]
     suppress: Vec<FindingSuppression>,
     /// Exit with 3 instead of 0 if a finding of at least this severity is shown
-    #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Exit code")]
-    fail_on: Option<FailOn>,
+    #[arg(long, value_name = "SEVERITY", help_heading = "Exit code", value_parser = failing())]
+    fail_on: Option<Severity>,
     /// Exit with 0 regardless of the verdict
     #[arg(long, help_heading = "Exit code")]
     exit_zero: bool,
@@ -116,20 +117,10 @@ enum ReportFormat {
     Html,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum FailOn {
-    Warning,
-    Error,
-}
-
-impl FailOn {
-    /// The least severity that fails.
-    const fn severity(self) -> Severity {
-        match self {
-            Self::Warning => Severity::Warning,
-            Self::Error => Severity::Error,
-        }
-    }
+/// The least severity that fails.
+fn failing() -> impl TypedValueParser<Value = Severity> {
+    let words = PossibleValuesParser::new(["warning", "error"]);
+    words.try_map(|word| Severity::from_str(&word, false))
 }
 
 /// What is said of one hub, or of files.
@@ -175,15 +166,11 @@ pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error
             .iter()
             .map(|report| filter::exit(report, args.exit_zero, args.fail_on)),
     );
-    let look = RenderLook {
-        width: session.ui.width(),
-        paint: session.ui.paint(),
-        invocation: session.ui.invocation().clone().entering(contexts),
-        verbose: session.global.verbose,
-    };
+    let mut look = session.ui.look(session.global.verbose);
+    look.invocation = look.invocation.entering(contexts);
     let style = ReportStyle {
         format: args.output,
-        failing: args.fail_on.map_or(Severity::Error, FailOn::severity),
+        failing: args.fail_on.unwrap_or(Severity::Error),
         sorted: args.all,
         look,
     };

@@ -18,7 +18,6 @@ use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, Str
 use crate::commands::gather::reading::{InputArgs, SourceReading};
 use crate::commands::gather::session::Session;
 use crate::commands::output::FormArg;
-use crate::commands::show::status::look;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::{Concept, ObjectRef};
@@ -165,7 +164,7 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let exit = Exit::from(plan.outcome);
     let view = PlanView { plan, diffs };
     let text = args.form.output.print(&view, || {
-        let mut text = render::plan::plan(&view.plan, &look(session.ui, session.global));
+        let mut text = render::plan::plan(&view.plan, &session.ui.look(session.global.verbose));
         for change in view.diffs.iter().flatten() {
             text.push('\n');
             text.push_str(&change.text(session.ui.paint()));

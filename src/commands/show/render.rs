@@ -17,7 +17,6 @@ use crate::commands::gather::reading::InputArgs;
 use crate::commands::gather::session::Session;
 use crate::commands::output::{self, FormArg, ItemFormat};
 use crate::commands::show::snapshots::diff::{hidden, unified, warn_of_masked};
-use crate::commands::show::status;
 use crate::contents::{self, SecretDisplay};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -235,7 +234,7 @@ fn summary(
         .diff
         .then(|| changes::of(&rendered.rendering, &now, args.secrets()));
     let view = RenderView::new(rendered, changes.as_deref());
-    let (look, diffs) = (status::look(ui, global), args.diff && !args.summary);
+    let (look, diffs) = (ui.look(global.verbose), args.diff && !args.summary);
     let text = args.form.output.print(&view, || {
         text::summary(rendered, changes.as_deref(), (&look, diffs))
     })?;

@@ -7,7 +7,6 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::commands::gather::argument::ArgumentKind;
-use crate::commands::gather::global::GlobalFlags;
 use crate::commands::gather::hubs::{HubAnswer, HubList, HubsArgs};
 use crate::commands::gather::reading::InputArgs;
 use crate::commands::gather::session::Session;
@@ -16,7 +15,6 @@ use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::{self, RenderLook};
-use crate::ui::Ui;
 
 /// Show a rollout's stages, clusters, gates, and timers
 ///
@@ -129,7 +127,7 @@ pub fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     });
     let states: Vec<_> = states.collect();
     let own = Exit::worst(states.iter().map(|status| exit(status, args.exit_zero)));
-    let look = look(session.ui, global);
+    let look = session.ui.look(global.verbose);
     let text = match args.output {
         StatusFormat::Json | StatusFormat::Yaml if is_several || answers.is_several() => {
             let list = HubList::new("Status", states, &answers.not_reached);
@@ -150,16 +148,6 @@ fn exit(status: &Status, exit_zero: bool) -> Exit {
         Exit::Done
     } else {
         Exit::from(status.verdict)
-    }
-}
-
-/// How to draw on the terminal that there is.
-pub(in crate::commands) fn look(ui: &Ui, global: &GlobalFlags) -> RenderLook {
-    RenderLook {
-        width: ui.width(),
-        paint: ui.paint(),
-        invocation: ui.invocation().clone(),
-        verbose: global.verbose,
     }
 }
 

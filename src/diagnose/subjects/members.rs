@@ -24,9 +24,8 @@ impl NeededMember<'_> {
     /// A finding about the cluster: an error that explains the verdict when the rollout waits for
     /// it, else a warning.
     pub fn finding(&self, rule: &Rule, message: String) -> Finding {
-        let subject = Subject::new("MemberCluster", "", self.name);
         let mut finding = rule
-            .finding(subject, message)
+            .finding(Subject::member(self.name), message)
             .severity(Severity::error_if(self.waits))
             .root_if(self.waits)
             .clusters([self.name]);

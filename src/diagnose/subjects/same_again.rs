@@ -68,9 +68,6 @@ pub(in crate::diagnose) fn fails_again(cx: &DiagnosisContext<'_>) -> bool {
 /// The manifests of an object: a snapshot may have it twice.
 fn manifests_of<'c>(content: &'c SnapshotContent, object: &Subject) -> Vec<&'c Value> {
     let items = content.items.iter().map(|it| &it.manifest);
-    let own = items.filter(|it| {
-        let key = &it.identity;
-        Subject::new(&key.kind, &key.namespace, &key.name) == *object
-    });
+    let own = items.filter(|it| Subject::from(&it.identity) == *object);
     own.map(|it| &it.value).collect()
 }

@@ -167,9 +167,10 @@ pub(in crate::diagnose) fn own_faults(
     let state = state_after(inventory, command, has_left).and_then(Result::ok);
     let found = state.map(|state| initialize(state).1);
     let faults = found.into_iter().flatten().filter_map(|it| match it {
-        InputFinding::Fault(fault, text) if fault.is_own() => {
-            Some(RunFailure::plain(fault.code(), text))
-        }
+        InputFinding::Fault(fault, message) if fault.is_own() => Some(RunFailure {
+            code: fault.code(),
+            message,
+        }),
         _ => None,
     });
     faults.collect()

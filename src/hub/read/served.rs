@@ -55,7 +55,7 @@ impl ServedVersions {
     }
 
     /// The kinds with all their versions.
-    pub fn kinds(&self) -> impl Iterator<Item = (Kind, &BTreeSet<String>)> {
+    fn kinds(&self) -> impl Iterator<Item = (Kind, &BTreeSet<String>)> {
         self.versions
             .iter()
             .map(|(kind, versions)| (*kind, versions))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::{Watch, WatchEvent, WatchItem, WatchNews};
+use super::{Watch, WatchItem, WatchNews};
 use crate::hub::error::HubError;
 use crate::hub::request::bounds::TimeLimit;
 use crate::hub::{BEAT, PATIENCE, describe, read::queries};
@@ -98,7 +98,7 @@ impl Mirror {
                 None => limit.saturating_sub(begun.elapsed()),
             };
             match self.watch.next(patience) {
-                WatchItem::Event(event) => self.take(event),
+                WatchItem::Event(query, what) => self.take(query, what),
                 WatchItem::Quiet => break,
                 WatchItem::Interrupted => {
                     self.interrupted = true;
@@ -128,8 +128,7 @@ impl Mirror {
         });
     }
 
-    fn take(&mut self, event: WatchEvent) {
-        let WatchEvent { query, what } = event;
+    fn take(&mut self, query: HubQuery, what: WatchNews) {
         match what {
             WatchNews::Listed(objects) => {
                 let named = objects.into_iter().map(|it| (it.reference(), it));
@@ -198,9 +197,9 @@ impl ObjectSource for Mirror {
                 .watch
                 .next(self.end.map_or(word, |end| end.left().min(word)))
             {
-                WatchItem::Event(event) => {
-                    others |= !matches!(event.what, WatchNews::Listed(_));
-                    self.take(event);
+                WatchItem::Event(query, what) => {
+                    others |= !matches!(what, WatchNews::Listed(_));
+                    self.take(query, what);
                 }
                 WatchItem::Quiet => {
                     self.late = self.end.is_some_and(|end| end.left().is_zero());

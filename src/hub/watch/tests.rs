@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use tokio::runtime::Runtime;
 
-use super::{Mirror, MirrorUpdate, Watch, WatchEvent, WatchItem, WatchNews, WatchPace};
+use super::{Mirror, MirrorUpdate, Watch, WatchItem, WatchNews, WatchPace};
 use crate::hub::fake_server::{FakeServer, ServerReply};
 use crate::hub::read::served::ServedVersions;
 use crate::hub::request::bounds::TimeLimit;
@@ -93,7 +93,7 @@ fn all() -> HubQuery {
 fn told(watch: &mut Watch, count: usize) -> Vec<String> {
     let mut told = Vec::new();
     for _ in 0..count {
-        let WatchItem::Event(WatchEvent { what, .. }) = watch.next(test_hub::waiting::HANGS) else {
+        let WatchItem::Event(_, what) = watch.next(test_hub::waiting::HANGS) else {
             break;
         };
         let named = |object: &crate::kubefleet::object::Object| {
@@ -367,10 +367,10 @@ fn several_queries_are_one_stream() {
     let mut watch = hub.watch(&[all(), other.clone(), all()]);
     let mut queries = Vec::new();
     for _ in 0..2 {
-        let WatchItem::Event(event) = watch.next(test_hub::waiting::HANGS) else {
+        let WatchItem::Event(query, _) = watch.next(test_hub::waiting::HANGS) else {
             panic!("too few events");
         };
-        queries.push(event.query);
+        queries.push(query);
     }
     queries.sort();
     let mut wanted = vec![all(), other];

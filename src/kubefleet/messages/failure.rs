@@ -1,7 +1,7 @@
 //! Why an update run, a stage or a cluster failed: the text of Initialized=False and Succeeded=False.
 
 use super::cause::Cause;
-use super::pattern::{PatternCaptures, capture, normalise, strip_prefix};
+use super::pattern::{capture, normalise, strip_prefix};
 use super::wordings::{FailureWording, WORDINGS};
 
 /// How deep failures may be nested (a stage's failure, an aggregate) before the rest is left unread.
@@ -33,7 +33,8 @@ fn parse_at(text: &str, depth: u8) -> Vec<Cause> {
     if let Some(listed) = rest.strip_prefix('[') {
         return aggregate(listed, depth);
     }
-    let cause = at_start(rest, depth).or_else(|| behind_unknown(rest, depth));
+    let cause = at_start(rest, depth, WORDINGS.iter());
+    let cause = cause.or_else(|| behind_unknown(rest, depth));
     vec![cause.unwrap_or_else(|| {
         let detail = rest.to_owned();
         match beginnings.class {
@@ -113,9 +114,13 @@ fn begins_member(text: &str) -> bool {
         .unwrap_or(text);
     strip_beginning(text).is_some()
         || text.starts_with('[')
-        || WORDINGS.iter().any(|wording| {
-            !wording.template.starts_with("{}") && capture(wording.template, text).is_some()
-        })
+        || fixed().any(|wording| capture(wording.template, text).is_some())
+}
+
+/// The wordings that begin with words of their own.
+fn fixed() -> impl Iterator<Item = &'static FailureWording> {
+    let wordings = WORDINGS.iter();
+    wordings.filter(|wording| !wording.template.starts_with("{}"))
 }
 
 /// Whether only known beginnings were read so far: the comma joins two of them.
@@ -123,14 +128,16 @@ fn ends_with_beginning(text: &str) -> bool {
     strip_beginnings(text).1.is_empty()
 }
 
-fn at_start(text: &str, depth: u8) -> Option<Cause> {
-    WORDINGS.iter().find_map(|wording| {
-        capture(wording.template, text).map(|found| build(wording, &found, depth))
+fn at_start(
+    text: &str,
+    depth: u8,
+    mut wordings: impl Iterator<Item = &'static FailureWording>,
+) -> Option<Cause> {
+    wordings.find_map(|wording| {
+        let found = capture(wording.template, text)?;
+        let build = wording.build;
+        Some(build(&found, &|inner| parse_at(inner, depth + 1)))
     })
-}
-
-fn build(wording: &FailureWording, found: &PatternCaptures<'_>, depth: u8) -> Cause {
-    (wording.build)(found, &|inner| parse_at(inner, depth + 1))
 }
 
 /// Finds the first cause behind a beginning that nobody knows yet.
@@ -138,15 +145,7 @@ fn behind_unknown(text: &str, depth: u8) -> Option<Cause> {
     text.match_indices([':', ','])
         .take(UNKNOWN_SEPARATORS)
         .filter_map(|(at, _)| text.get(at + 1..)?.strip_prefix(' '))
-        .find_map(|rest| {
-            let (_, rest) = strip_beginnings(rest);
-            WORDINGS
-                .iter()
-                .filter(|wording| !wording.template.starts_with("{}"))
-                .find_map(|wording| {
-                    capture(wording.template, rest).map(|found| build(wording, &found, depth))
-                })
-        })
+        .find_map(|rest| at_start(strip_beginnings(rest).1, depth, fixed()))
 }
 
 /// How KubeFleet classes an error (utils/controller/controller.go).
@@ -172,6 +171,7 @@ struct FailurePrefixes {
     class: Option<ErrorClass>,
 }
 
+#[derive(Clone, Copy)]
 enum FailurePrefix {
     /// The run cannot continue (updaterun/controller.go:errStagedUpdatedAborted).
     Aborted,
@@ -193,6 +193,13 @@ const CLASSES: [(&str, ErrorClass); 4] = [
         ErrorClass::Expected,
     ),
     ("error returned by the API server", ErrorClass::ApiServer),
+];
+
+/// What comes before the kind of a run.
+const OF_RUNS: [(&str, FailurePrefix); 3] = [
+    ("cannot continue the ", FailurePrefix::Aborted),
+    ("failed to validate the ", FailurePrefix::Validating),
+    ("failed to initialize the ", FailurePrefix::Validating),
 ];
 
 /// A failure's text without the phrases that begin every one of them; the text where there is nothing
@@ -231,32 +238,14 @@ pub(super) fn strip_classes(text: &str) -> &str {
 }
 
 fn strip_beginning(text: &str) -> Option<(FailurePrefix, &str)> {
-    let (beginning, after) = CLASSES
-        .iter()
-        .find_map(|(class_text, class)| {
-            Some((
-                FailurePrefix::Class(*class),
-                strip_prefix(text, class_text)?,
-            ))
-        })
-        .or_else(|| {
-            Some((
-                FailurePrefix::Aborted,
-                strip_run(text, "cannot continue the ")?,
-            ))
-        })
-        .or_else(|| {
-            Some((
-                FailurePrefix::Validating,
-                strip_run(text, "failed to validate the ")?,
-            ))
-        })
-        .or_else(|| {
-            Some((
-                FailurePrefix::Validating,
-                strip_run(text, "failed to initialize the ")?,
-            ))
-        })?;
+    let class = CLASSES.iter().find_map(|(phrase, class)| {
+        let after = strip_prefix(text, phrase)?;
+        Some((FailurePrefix::Class(*class), after))
+    });
+    let (beginning, after) = class.or_else(|| {
+        let mut of_runs = OF_RUNS.iter();
+        of_runs.find_map(|(phrase, beginning)| Some((*beginning, strip_run(text, phrase)?)))
+    })?;
     if after.is_empty() {
         return Some((beginning, after));
     }

@@ -34,7 +34,7 @@ pub fn report(report: &Report, invocation: &Invocation) -> String {
         as_of: report.as_of,
     };
     frame.around(&html! {
-        (hero(&PageHeadline::of_report(report), HeadingLevel::TOP))
+        (hero_of(report, HeadingLevel::TOP))
         (contents(report))
         (body(report, ChainPlace::alone(), invocation))
     })
@@ -61,7 +61,7 @@ pub fn reports(headline: &str, reports: &[Report], invocation: &Invocation) -> S
                     (words::badge(report.verdict))
                     h2 id=(format!("run-{at}-name")) { (report.about()) }
                 }
-                (hero(&PageHeadline::of_report(report), HeadingLevel::BELOW))
+                (hero_of(report, HeadingLevel::BELOW))
                 (body(report, ChainPlace::below(at), invocation))
             }
         }
@@ -77,8 +77,9 @@ pub fn status(status: &Status, invocation: &Invocation) -> String {
         as_of: Some(status.as_of),
     };
     let place = ChainPlace::alone();
+    let run = run_facts(status.run.as_ref(), Some(status.as_of));
     frame.around(&html! {
-        (hero(&PageHeadline::of_status(status), HeadingLevel::TOP))
+        (hero(status.verdict, &status.target, &status.summary, &run, HeadingLevel::TOP))
         @if let Some(next) = &status.next {
             section aria-labelledby="next" {
                 h2 #next { "Next" }
@@ -187,46 +188,27 @@ fn sink(document: &str) -> String {
     page
 }
 
+fn hero_of(report: &Report, level: HeadingLevel) -> Markup {
+    let run = run_facts(report.run.as_ref(), report.as_of);
+    hero(report.verdict, &report.target, &report.summary, &run, level)
+}
+
 /// What stands at the top.
-struct PageHeadline<'h> {
+fn hero(
     verdict: Verdict,
-    target: &'h Subject,
-    summary: &'h str,
-    progress: Option<&'h RunFacts>,
-    as_of: Option<Timestamp>,
-}
-
-impl<'h> PageHeadline<'h> {
-    const fn of_report(report: &'h Report) -> Self {
-        Self {
-            verdict: report.verdict,
-            target: &report.target,
-            summary: report.summary.as_str(),
-            progress: report.run.as_ref(),
-            as_of: report.as_of,
-        }
-    }
-
-    const fn of_status(status: &'h Status) -> Self {
-        Self {
-            verdict: status.verdict,
-            target: &status.target,
-            summary: status.summary.as_str(),
-            progress: status.run.as_ref(),
-            as_of: Some(status.as_of),
-        }
-    }
-}
-
-fn hero(hero: &PageHeadline<'_>, level: HeadingLevel) -> Markup {
+    target: &Subject,
+    summary: &str,
+    run: &Markup,
+    level: HeadingLevel,
+) -> Markup {
     html! {
-        header.hero.(ColorTone::of(hero.verdict).class()) {
+        header.hero.(ColorTone::of(verdict).class()) {
             @if level == HeadingLevel::TOP {
-                (words::badge(hero.verdict))
-                h1 { span.kind { (hero.target.kind) " " } (name_of(hero.target)) }
+                (words::badge(verdict))
+                h1 { span.kind { (target.kind) " " } (name_of(target)) }
             }
-            p.summary { (hero.summary) }
-            @if let Some(progress) = hero.progress { (facts(progress, hero.as_of)) }
+            p.summary { (summary) }
+            (run)
         }
     }
 }
@@ -239,8 +221,11 @@ fn name_of(target: &Subject) -> String {
     }
 }
 
-/// The run in numbers.
-fn facts(progress: &RunFacts, as_of: Option<Timestamp>) -> Markup {
+/// The run in numbers, where there is one.
+fn run_facts(progress: Option<&RunFacts>, as_of: Option<Timestamp>) -> Markup {
+    let Some(progress) = progress else {
+        return PreEscaped(String::new());
+    };
     let timeline = progress.timeline(as_of);
     let (done, total) = (progress.done, progress.total);
     let share = words::percent(done, total);
@@ -335,42 +320,31 @@ fn not_checked(gaps: &[NotChecked], place: ChainPlace) -> Markup {
 
 /// The reports, one a line.
 fn index(reports: &[Report]) -> Markup {
+    let caption = "The update runs, their states, and how far each has come";
+    let titles = ["Verdict", "Update run", "#Done", "#Findings", "Summary"];
+    let rows = html! {
+        @for (at, report) in reports.iter().enumerate() {
+            tr {
+                td { (words::badge(report.verdict)) }
+                th scope="row" {
+                    a href=(format!("#run-{at}")) {
+                        @if let Some(hub) = &report.hub { (hub) ": " }
+                        (name_of(&report.target))
+                    }
+                }
+                td.number {
+                    @if let Some(progress) = &report.run { (progress.done) "/" (progress.total) }
+                }
+                td.number { (report.findings.len()) }
+                td.prose { (report.summary) }
+            }
+        }
+    };
     html! {
         section aria-labelledby="runs" {
             h2 #runs { "Overview" }
             div.scroll role="region" aria-label="Table of the update runs" tabindex="0" {
-                table {
-                    caption.unseen { "The update runs, their states, and how far each has come" }
-                    thead {
-                        tr {
-                            th scope="col" { "Verdict" }
-                            th scope="col" { "Update run" }
-                            th.number scope="col" { "Done" }
-                            th.number scope="col" { "Findings" }
-                            th scope="col" { "Summary" }
-                        }
-                    }
-                    tbody {
-                        @for (at, report) in reports.iter().enumerate() {
-                            tr {
-                                td { (words::badge(report.verdict)) }
-                                th scope="row" {
-                                    a href=(format!("#run-{at}")) {
-                                        @if let Some(hub) = &report.hub { (hub) ": " }
-                                        (name_of(&report.target))
-                                    }
-                                }
-                                td.number {
-                                    @if let Some(progress) = &report.run {
-                                        (progress.done) "/" (progress.total)
-                                    }
-                                }
-                                td.number { (report.findings.len()) }
-                                td.prose { (report.summary) }
-                            }
-                        }
-                    }
-                }
+                (words::table(caption, &titles, &rows))
             }
         }
     }

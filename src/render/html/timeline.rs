@@ -226,25 +226,16 @@ impl NotDrawn {
 /// Who waits for whom.
 fn waits(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
     let id = place.id("waits");
+    let caption = "Who waits for whom and how long, current waits first";
+    let titles = ["Who", "Waits for", "State", "#For", "Since (UTC)"];
+    let rows = html! {
+        @for wait in timeline.waits.iter().take(WAITS) { (self::wait(wait)) }
+    };
     html! {
         @if !timeline.waits.is_empty() {
             (place.level.deeper().heading(Some(&id), &html! { "Who waits for whom" }))
             div.scroll role="region" aria-labelledby=(place.labelled("waits")) tabindex="0" {
-                table {
-                    caption.unseen { "Who waits for whom and how long, current waits first" }
-                    thead {
-                        tr {
-                            th scope="col" { "Who" }
-                            th scope="col" { "Waits for" }
-                            th scope="col" { "State" }
-                            th.number scope="col" { "For" }
-                            th scope="col" { "Since (UTC)" }
-                        }
-                    }
-                    tbody {
-                        @for wait in timeline.waits.iter().take(WAITS) { (self::wait(wait)) }
-                    }
-                }
+                (words::table(caption, &titles, &rows))
             }
             @if timeline.waits.len() > WAITS {
                 p.note {
@@ -271,11 +262,7 @@ fn wait(wait: &TimelineWait<'_>) -> Markup {
             th scope="row" {
                 @match &wait.who {
                     TimelineWaiter::Stage(stage) => { (stage.title()) }
-                    TimelineWaiter::Clusters(_, names) => {
-                        @if let [name] = names.as_slice() { "cluster " (name) } @else {
-                            (count(names.len(), "cluster")) ": " (list(names, NAMES))
-                        }
-                    }
+                    TimelineWaiter::Clusters(_, names) => { (clusters(names)) }
                 }
             }
             td {
@@ -287,11 +274,7 @@ fn wait(wait: &TimelineWait<'_>) -> Markup {
                         }
                         @if let Some(until) = task.until { ", until " (time(until)) }
                     }
-                    AwaitedTask::Clusters(_, names) => {
-                        @if let [name] = names.as_slice() { "cluster " (name) } @else {
-                            (count(names.len(), "cluster")) ": " (list(names, NAMES))
-                        }
-                    }
+                    AwaitedTask::Clusters(_, names) => { (clusters(names)) }
                     AwaitedTask::Slot(names) => { "a slot, held by " (list(names, NAMES)) }
                     AwaitedTask::Stage(stage) => { (stage.title()) }
                 }
@@ -303,6 +286,13 @@ fn wait(wait: &TimelineWait<'_>) -> Markup {
     }
 }
 
+fn clusters(names: &[&str]) -> String {
+    match names {
+        [name] => format!("cluster {name}"),
+        names => format!("{}: {}", count(names.len(), "cluster"), list(names, NAMES)),
+    }
+}
+
 /// All times: what the drawing shows, for those who do not see it.
 fn table(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
     let id = place.id("times");
@@ -311,30 +301,19 @@ fn table(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
         .iter()
         .map(|line| 1 + line.steps.len())
         .sum();
+    let caption = "When each stage, gate, and cluster started and ended";
+    let times = html! {
+        @for line in &timeline.stages {
+            (times(line.stage, "stage", line.stage.state.describe(), line.span.as_ref(), None))
+            @for step in &line.steps { (of_step(line.stage, step)) }
+        }
+    };
     html! {
         details.times {
             summary #(id) { "All times as a table (" (count(rows, "row")) ")" }
             div.scroll role="region" aria-labelledby=(place.labelled("times")) tabindex="0" {
-                table {
-                    caption.unseen { "When each stage, gate, and cluster started and ended" }
-                    thead {
-                        tr {
-                            th scope="col" { "Stage" }
-                            th scope="col" { "What" }
-                            th scope="col" { "State" }
-                            th scope="col" { "From (UTC)" }
-                            th scope="col" { "Until (UTC)" }
-                            th.number scope="col" { "Took" }
-                            th scope="col" { "Waited for a slot" }
-                        }
-                    }
-                    tbody {
-                        @for line in &timeline.stages {
-                            (times(line.stage, "stage", line.stage.state.describe(), line.span.as_ref(), None))
-                            @for step in &line.steps { (of_step(line.stage, step)) }
-                        }
-                    }
-                }
+                (words::table(caption, &["Stage", "What", "State", "From (UTC)", "Until (UTC)",
+                    "#Took", "Waited for a slot"], &times))
             }
         }
     }

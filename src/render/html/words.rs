@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 
 use crate::render::invocation::Invocation;
+pub(super) use crate::render::tone::ColorTone;
 use crate::report::{Report, Severity, Verdict};
-use crate::rollout::{ClusterState, StageState};
 use crate::words::CommandLine;
 
 /// Names in a list, before it is folded.
@@ -39,31 +39,7 @@ impl HeadingLevel {
     }
 }
 
-/// What a color says, beside the word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum ColorTone {
-    /// Nothing is asked of anyone.
-    Quiet,
-    /// It went well.
-    Good,
-    /// It goes on.
-    Moving,
-    /// Someone is waited for.
-    Waiting,
-    /// Something is wrong.
-    Bad,
-}
-
 impl ColorTone {
-    pub const fn of(verdict: Verdict) -> Self {
-        match verdict {
-            Verdict::Succeeded => Self::Good,
-            _ if verdict.is_in_trouble() => Self::Bad,
-            _ if verdict.waits_for_person() || matches!(verdict, Verdict::Unknown) => Self::Waiting,
-            _ => Self::Moving,
-        }
-    }
-
     pub fn of_worst(reports: &[Report]) -> Self {
         let tones = reports.iter().map(|report| Self::of(report.verdict));
         tones.max().unwrap_or(Self::Quiet)
@@ -74,31 +50,6 @@ impl ColorTone {
             Severity::Error => Self::Bad,
             Severity::Warning => Self::Waiting,
             Severity::Info => Self::Moving,
-        }
-    }
-
-    pub const fn of_stage(state: StageState) -> Self {
-        match state {
-            StageState::NotReached | StageState::Skipped => Self::Quiet,
-            StageState::Done => Self::Good,
-            StageState::Updating | StageState::Stopping => Self::Moving,
-            StageState::WaitingBefore | StageState::WaitingAfter | StageState::Stopped => {
-                Self::Waiting
-            }
-            StageState::Failed
-            | StageState::AbortedBefore
-            | StageState::AbortedUpdating
-            | StageState::AbortedAfter
-            | StageState::AbortedStopped => Self::Bad,
-        }
-    }
-
-    pub const fn of_cluster(state: ClusterState) -> Self {
-        match state {
-            ClusterState::NotReached => Self::Quiet,
-            ClusterState::Updating => Self::Moving,
-            ClusterState::Done => Self::Good,
-            ClusterState::Stuck | ClusterState::Left | ClusterState::Failed => Self::Bad,
         }
     }
 
@@ -181,6 +132,25 @@ pub(super) fn names(names: &[impl AsRef<str>]) -> Markup {
         @if names.len() > NAMES {
             details { summary { "All " (names.len()) " clusters" } (list) }
         } @else { (list) }
+    }
+}
+
+/// A table with these titles; those of numbers begin with `#`.
+pub(super) fn table(caption: &str, titles: &[&str], rows: &Markup) -> Markup {
+    html! {
+        table {
+            caption.unseen { (caption) }
+            thead {
+                tr {
+                    @for title in titles {
+                        @if let Some(title) = title.strip_prefix('#') {
+                            th.number scope="col" { (title) }
+                        } @else { th scope="col" { (title) } }
+                    }
+                }
+            }
+            tbody { (rows) }
+        }
     }
 }
 

@@ -8,9 +8,10 @@ use super::current;
 use crate::diagnose::status::Status;
 use crate::kubefleet::duration;
 use crate::render::escape;
-use crate::render::meter::{self, is_bad};
+use crate::render::meter;
 use crate::render::style::TextPaint;
 use crate::render::table::cut_middle;
+use crate::render::tone::ColorTone;
 use crate::render::tree::{groups, lasting, wait};
 use crate::render::wrap::{list, shares};
 use crate::rollout::{GateFacts, GateState, StageProgress, StageState};
@@ -315,7 +316,7 @@ fn notes(stage: &StageProgress, status: &Status, frame: &BarFrame<'_>) -> Vec<St
     let room = frame.columns.saturating_sub(GAP.len());
     let mut lines = Vec::new();
     for (state, clusters) in groups(stage) {
-        if is_bad(state) {
+        if ColorTone::of_cluster(state) == ColorTone::Bad {
             let names: Vec<_> = clusters.iter().map(|cluster| &cluster.name).collect();
             let text = |most| {
                 let names = list(&names, most);
@@ -378,19 +379,10 @@ fn cut(text: &str, columns: usize) -> String {
 
 impl TextPaint {
     fn stage_state(self, state: StageState, text: &str) -> String {
-        match state {
-            StageState::Failed
-            | StageState::AbortedBefore
-            | StageState::AbortedUpdating
-            | StageState::AbortedAfter
-            | StageState::AbortedStopped => self.error(text),
-            StageState::WaitingBefore
-            | StageState::WaitingAfter
-            | StageState::Stopping
-            | StageState::Stopped => self.warning(text),
-            StageState::Updating => self.hint(text),
-            StageState::Done => self.good(text),
-            StageState::NotReached | StageState::Skipped => self.dim(text),
+        match ColorTone::of_stage(state) {
+            ColorTone::Quiet => self.dim(text),
+            _ if state == StageState::Stopping => self.warning(text),
+            tone => self.tone(tone, text),
         }
     }
 }

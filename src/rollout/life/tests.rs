@@ -86,6 +86,28 @@ pub(crate) fn inventory(objects: &[Value]) -> Inventory {
     Inventory::around(&target, objects, true, at(9_000))
 }
 
+fn only_run(all: &Inventory) -> &UpdateRun {
+    all.runs.iter().next().unwrap()
+}
+
+/// The life to which the one run belongs.
+fn life_of_run(objects: &[Value]) -> PlacementLife {
+    let all = inventory(objects);
+    of_run(&all, only_run(&all))
+}
+
+/// The same of snapshot 0.
+fn life_of_snapshot(objects: &[Value]) -> PlacementLife {
+    let all = inventory(objects);
+    of_snapshot(&all, all.snapshot("0").unwrap())
+}
+
+/// Whether the index of the one run means another snapshot by now.
+fn is_run_foreign(objects: &[Value]) -> bool {
+    let all = inventory(objects);
+    is_foreign(&all, only_run(&all))
+}
+
 #[test]
 fn a_run_belongs_to_the_placement_that_it_was_computed_from() {
     use PlacementLife::{Earlier, Present, Unknown};
@@ -109,14 +131,9 @@ fn a_run_belongs_to_the_placement_that_it_was_computed_from() {
         (None, None, Unknown),
     ] {
         let times = [created, taken_up, None, None];
-        let all = inventory(&[placement(), run("web", "0", times)]);
-        assert_eq!(
-            of_run(&all, all.runs.iter().next().unwrap()),
-            life,
-            "{times:?}"
-        );
-        let alone = inventory(&[run("web", "0", times)]);
-        assert_eq!(of_run(&alone, alone.runs.iter().next().unwrap()), Unknown);
+        let web = run("web", "0", times);
+        assert_eq!(life_of_run(std::slice::from_ref(&web)), Unknown);
+        assert_eq!(life_of_run(&[placement(), web]), life, "{times:?}");
     }
 }
 
@@ -135,19 +152,16 @@ fn a_run_that_has_updated_a_cluster_did_it_after_the_second_in_which_it_was_crea
         (None, same, Unknown),
     ] {
         let done = run("web", "0", [created, taken_up, late, late]);
-        let all = inventory(&[placement(), done.clone()]);
-        let web = all.runs.iter().next().unwrap();
-        assert_eq!(of_run(&all, web), life, "{created:?} {taken_up:?}");
+        let times = format!("{created:?} {taken_up:?}");
+        assert_eq!(life_of_run(&[placement(), done.clone()]), life, "{times}");
         // A removal brings nothing, and a cluster that was only begun may still have anything.
         let mut removed = done.clone();
         removed["status"]["deletionStageStatus"] = removed["status"]["stagesStatus"][0].take();
         removed["status"]["stagesStatus"] = json!([]);
         let begun = run("web", "0", [created, taken_up, late, None]);
         for other in [removed, begun] {
-            let all = inventory(&[placement(), other]);
-            let web = all.runs.iter().next().unwrap();
             let life = if created == same { Unknown } else { life };
-            assert_eq!(of_run(&all, web), life, "{created:?} {taken_up:?}");
+            assert_eq!(life_of_run(&[placement(), other]), life, "{times}");
         }
     }
 }
@@ -165,17 +179,16 @@ fn a_snapshot_belongs_to_its_owner() {
         ("", after, Present),
         ("", None, Unknown),
     ] {
-        let all = inventory(&[placement(), snapshot("0", owner, created)]);
-        let found = all.snapshot("0").unwrap();
-        assert_eq!(of_snapshot(&all, found), life, "{owner:?} {created:?}");
-        let alone = inventory(&[snapshot("0", owner, created)]);
-        assert_eq!(of_snapshot(&alone, alone.snapshot("0").unwrap()), Unknown);
+        let it = snapshot("0", owner, created);
+        assert_eq!(life_of_snapshot(std::slice::from_ref(&it)), Unknown);
+        let found = life_of_snapshot(&[placement(), it]);
+        assert_eq!(found, life, "{owner:?} {created:?}");
     }
     // Where uids were taken out, the times are left.
     let mut stripped = placement();
     stripped["metadata"]["uid"] = json!("");
-    let all = inventory(&[stripped, snapshot("0", "other", after)]);
-    assert_eq!(of_snapshot(&all, all.snapshot("0").unwrap()), Present);
+    let found = life_of_snapshot(&[stripped, snapshot("0", "other", after)]);
+    assert_eq!(found, Present);
 }
 
 #[test]
@@ -196,10 +209,7 @@ fn an_index_means_the_snapshot_that_had_it_when_the_run_was_taken_up() {
         let web = run("web", "0", [Some(taken_up), Some(taken_up), None, None]);
         let own = snapshot("0", OWN, created);
         let all = inventory(&[placement(), web.clone(), own.clone()]);
-        let used = |all: &Inventory| {
-            let run = all.runs.iter().next().unwrap();
-            used(all, run, all.snapshot("0").unwrap())
-        };
+        let used = |all: &Inventory| used(all, only_run(all), all.snapshot("0").unwrap());
         assert_eq!(used(&all), present, "{created:?}");
         assert_eq!(
             used(&inventory(&[web.clone(), own.clone()])),
@@ -221,11 +231,8 @@ fn an_earlier_life_has_none_of_the_snapshots_of_today() {
     let before = SINCE - 100;
     let old = || run("web", "0", [Some(before), Some(before), None, None]);
     let used = |all: &Inventory| {
-        let run = all.runs.iter().next().unwrap();
-        (
-            used(all, run, all.snapshot("0").unwrap()),
-            is_foreign(all, run),
-        )
+        let (run, it) = (only_run(all), all.snapshot("0").unwrap());
+        (used(all, run, it), is_foreign(all, run))
     };
     // Whatever its time says: a snapshot of the present placement.
     let own = snapshot("0", OWN, None);
@@ -239,8 +246,7 @@ fn an_earlier_life_has_none_of_the_snapshots_of_today() {
         used(&inventory(&[placement(), old(), left])),
         (SnapshotMatch::Same, true)
     );
-    let all = inventory(&[placement(), old()]);
-    assert!(is_foreign(&all, all.runs.iter().next().unwrap()));
+    assert!(is_run_foreign(&[placement(), old()]));
 }
 
 #[test]
@@ -248,12 +254,10 @@ fn an_index_is_foreign_where_its_snapshot_came_later() {
     let taken_up = SINCE + 100;
     let web = || run("web", "0", [Some(taken_up), Some(taken_up), None, None]);
     for (created, foreign) in [(taken_up + 60, true), (taken_up + 1, false), (SINCE, false)] {
-        let all = inventory(&[placement(), web(), snapshot("0", OWN, Some(created))]);
-        let run = all.runs.iter().next().unwrap();
-        assert_eq!(is_foreign(&all, run), foreign, "{created}");
+        let objects = [placement(), web(), snapshot("0", OWN, Some(created))];
+        assert_eq!(is_run_foreign(&objects), foreign, "{created}");
     }
-    let all = inventory(&[placement(), web()]);
-    assert!(!is_foreign(&all, all.runs.iter().next().unwrap()));
+    assert!(!is_run_foreign(&[placement(), web()]));
 }
 
 /// A member cluster, and when its agent was heard last.

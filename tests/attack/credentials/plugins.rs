@@ -98,20 +98,21 @@ fn ended(child: &mut Child) -> std::process::ExitStatus {
     waiting::ended(child, || "after a signal".to_owned())
 }
 
+/// A plugin that hangs ends when a request has taken too long, which is said.
+fn ends_by_the_time_limit(scene: &Scene, says: &str) {
+    let mut command = scene.command(&["list", "-A", "--request-timeout=2s"]);
+    let output = command.output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains(says), "{err}");
+    none_is_left(&scene.hanging());
+}
+
 #[test]
 fn a_plugin_that_hangs_ends_by_the_time_limit() {
     let scene = Scene::new(HANG, forbid);
-    let output = scene
-        .command(&["list", "-A", "--request-timeout=2s"])
-        .output()
-        .unwrap();
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{err}");
-    assert!(
-        err.contains("the credential plugin login did not answer within 2s"),
-        "{err}"
-    );
-    none_is_left(&scene.hanging());
+    let says = "the credential plugin login did not answer within 2s";
+    ends_by_the_time_limit(&scene, says);
     assert!(scene.server.take().is_empty());
 }
 
@@ -139,15 +140,7 @@ fn a_plugin_that_hangs_later_ends_too() {
     // What it gives at first has expired, so that it is asked once more with the first request.
     let credential = CREDENTIAL.replace("UNTIL", "2020-01-01T00:00:00Z");
     let script = format!("if [ -e again ]; then {HANG}; fi; touch again; echo '{credential}'");
-    let scene = Scene::new(&script, forbid);
-    let output = scene
-        .command(&["list", "-A", "--request-timeout=2s"])
-        .output()
-        .unwrap();
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{err}");
-    assert!(err.contains("within 2s"), "{err}");
-    none_is_left(&scene.hanging());
+    ends_by_the_time_limit(&Scene::new(&script, forbid), "within 2s");
     let scene = Scene::new(&script, forbid);
     let mut child = scene.command(&["list", "-A"]).spawn().unwrap();
     let ids = scene.hanging();

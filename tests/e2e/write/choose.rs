@@ -9,14 +9,6 @@ use super::{ALL, BEFORE, condition, flat, gated, play};
 const ENTER: &str = "\r";
 const DOWN: &str = "\u{1b}[B";
 
-/// Types one key after the other, as a person does.
-fn press(terminal: &mut Terminal, keys: &[&str]) {
-    for key in keys {
-        terminal.types(key);
-        terminal.until_idle();
-    }
-}
-
 fn choosing(desk: &Desk<'_>, words: &[&str], prompt: &str) -> Terminal {
     desk.proxy.clear().unwrap();
     let terminal = desk.terminal(words);
@@ -44,14 +36,14 @@ fn gates_and_runs_are_chosen() {
         // One gate is shown, and not chosen silently.
         let mut terminal = choosing(&desk, &["approve"], "Choose what to approve");
         terminal.until(&request);
-        press(&mut terminal, &[CONTROL_C]);
+        terminal.press(&[CONTROL_C]);
         let (code, shown) = terminal.end();
         assert_eq!(code, 130, "{shown}");
         assert!(shown.contains("interrupted: nothing chosen"), "{shown}");
         assert!(desk.writes().is_empty());
 
         let mut terminal = choosing(&desk, &["approve"], "Choose what to approve");
-        press(&mut terminal, &[ENTER]);
+        terminal.press(&[ENTER]);
         terminal.until("[y/N] ");
         terminal.types("n\n");
         let (code, shown) = terminal.end();
@@ -67,10 +59,10 @@ fn gates_and_runs_are_chosen() {
             if words.len() == 2 {
                 terminal.until("Choose an update run");
                 terminal.until("> ");
-                press(&mut terminal, &[ENTER]);
+                terminal.press(&[ENTER]);
             }
             terminal.until(&request);
-            press(&mut terminal, &[CONTROL_C]);
+            terminal.press(&[CONTROL_C]);
             terminal.until_ended();
             assert!(terminal.reads_lines());
             terminal.end().0
@@ -83,13 +75,13 @@ fn gates_and_runs_are_chosen() {
         let second = format!("{other}-before-canary");
         scene.asked(&second);
         let mut terminal = choosing(&desk, &["approve"], "Choose what to approve");
-        press(&mut terminal, &["\u{1b}"]);
+        terminal.press(&["\u{1b}"]);
         let (code, shown) = terminal.end();
         assert_eq!(code, 1, "{shown}");
         assert!(shown.contains("nothing chosen"), "{shown}");
         // So are the runs that are waited for.
         let mut terminal = choosing(&desk, &["wait", "--for=approval"], "Choose update runs");
-        press(&mut terminal, &["*", ENTER]);
+        terminal.press(&["*", ENTER]);
         let (code, shown) = terminal.end();
         assert_eq!(code, 0, "{shown}");
         let said = format!("wait {other} sur/{name} --for=approval -n ");
@@ -102,7 +94,7 @@ fn gates_and_runs_are_chosen() {
 
         let words = ["approve", "--yes", "--allow-older", "--wait=false"];
         let mut terminal = choosing(&desk, &words, "Choose what to approve");
-        press(&mut terminal, &[DOWN, " ", ENTER]);
+        terminal.press(&[DOWN, " ", ENTER]);
         let (code, shown) = terminal.end();
         assert_eq!(code, 0, "{shown}");
         assert!(condition(&scene.asked(&request), "Approved").is_null());
@@ -111,7 +103,7 @@ fn gates_and_runs_are_chosen() {
         // A run that can be stopped.
         let words = ["stop", "--wait=false"];
         let mut terminal = choosing(&desk, &words, "Choose an update run");
-        press(&mut terminal, &["t", "w", "o", ENTER]);
+        terminal.press(&["t", "w", "o", ENTER]);
         let (code, shown) = terminal.end();
         assert_eq!(code, 0, "{shown}");
         assert!(flat(&shown).contains(&format!("stop {other}")), "{shown}");
@@ -125,7 +117,7 @@ fn gates_and_runs_are_chosen() {
         let uid = scene.seen_run(&other).unwrap()["metadata"]["uid"].clone();
         scene.hub.delete(&path);
         scene.until_gone(&path, &uid);
-        press(&mut terminal, &[ENTER]);
+        terminal.press(&[ENTER]);
         let (code, shown) = terminal.end();
         assert_ne!(code, 0, "{shown}");
         assert!(flat(&shown).contains("does not exist"), "{shown}");
@@ -147,9 +139,9 @@ fn a_placement_a_strategy_and_a_snapshot_are_chosen() {
         let new = format!("{}-new", scene.name);
         let words = ["init", &new, "--wait=false"];
         let mut terminal = choosing(&desk, &words, "Choose a placement");
-        press(&mut terminal, &[ENTER]);
+        terminal.press(&[ENTER]);
         terminal.until("Choose a strategy");
-        press(&mut terminal, &[ENTER]);
+        terminal.press(&[ENTER]);
         let (code, shown) = terminal.end();
         assert_eq!(code, 0, "{shown}");
         let said = flat(&shown);
@@ -160,10 +152,10 @@ fn a_placement_a_strategy_and_a_snapshot_are_chosen() {
         scene.until_run(&new, "Initialized", "True", "");
 
         let mut terminal = choosing(&desk, &["rollback"], "Choose a placement");
-        press(&mut terminal, &[ENTER]);
+        terminal.press(&[ENTER]);
         terminal.until("Choose the snapshot to roll back to");
         terminal.until("SNAPSHOT");
-        press(&mut terminal, &["\u{1b}"]);
+        terminal.press(&["\u{1b}"]);
         let (code, shown) = terminal.end();
         assert_eq!(code, 1, "{shown}");
         assert!(shown.contains("nothing chosen"), "{shown}");

@@ -137,6 +137,14 @@ impl Terminal {
         end.write_all(text.as_bytes()).unwrap();
     }
 
+    /// Types one key after the other, as a person does: each has the time to be read alone.
+    pub fn press(&mut self, keys: &[&str]) {
+        for key in keys {
+            self.types(key);
+            self.until_idle();
+        }
+    }
+
     /// Closes the terminal, as a connection does that breaks.
     pub fn close(&mut self) {
         self.seen.lock().unwrap().closing = true;

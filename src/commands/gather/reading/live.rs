@@ -18,7 +18,7 @@ impl SourceReading {
         let Some(hub) = self.hub() else {
             return Err(Error::usage("cannot follow files: they do not change"));
         };
-        self.mirror = Some(Mirror::new(hub.watch([])));
+        self.mirror = Some(hub.mirror());
         Ok(())
     }
 

@@ -44,7 +44,7 @@ impl SourceReading {
 
     /// The same, and whether a run passes the check that a write makes the controller do at once.
     pub fn decision(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
-        self.driven(Walk::to_check(target.clone()), target)
+        self.driven(Walk::to_decision(target.clone()).of_any_run(), target)
     }
 
     /// The state of a target, and whether what a person may do next helps.

@@ -2,7 +2,6 @@
 
 use std::str::FromStr;
 
-use super::FailOn;
 use crate::commands::gather::findings::near;
 use crate::diagnose::rules::{self, Rule};
 use crate::exit::Exit;
@@ -62,16 +61,15 @@ pub fn apply(report: &mut Report, least: Option<Severity>, suppressed: &[Finding
 }
 
 /// The exit code of a report: the verdict's, or 0; and 3 instead of 0 for findings that count.
-pub fn exit(report: &Report, zero: bool, fail_on: Option<FailOn>) -> Exit {
+pub fn exit(report: &Report, zero: bool, fail_on: Option<Severity>) -> Exit {
     let exit = if zero {
         Exit::Done
     } else {
         Exit::from(report.verdict)
     };
-    let Some(fail_on) = fail_on.filter(|_| exit == Exit::Done) else {
+    let Some(least) = fail_on.filter(|_| exit == Exit::Done) else {
         return exit;
     };
-    let least = fail_on.severity();
     if report.findings.iter().any(|f| f.severity >= least) {
         Exit::Failed
     } else {

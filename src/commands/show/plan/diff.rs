@@ -9,10 +9,9 @@ use crate::commands::gather::manifests::RenderMaterial;
 use crate::commands::show::render::text::{counts_text, refused_text};
 use crate::commands::show::render::{changes, note_masked};
 use crate::commands::show::snapshots::diff::unified;
-use crate::contents::{ContentChange, SecretDisplay};
+use crate::contents::{ContentChange, Manifest, SecretDisplay};
 use crate::manifests::{
     ChangeCounts, ObjectDifference, PlacedOverrides, RenderedClusters, SnapshotContent,
-    WorkManifests,
 };
 use crate::plan::{ClusterChange, Plan, PlannedCluster, PlannedSnapshot};
 use crate::render::escape;
@@ -154,7 +153,7 @@ fn recorded(
     material: &RenderMaterial,
     name: &str,
     content: &SnapshotContent,
-) -> Option<WorkManifests> {
+) -> Option<Vec<Manifest>> {
     let inventory = material.inventory();
     let placed = [PlacedOverrides::bound(
         inventory.member(name)?,
@@ -162,9 +161,7 @@ fn recorded(
         &material.overrides,
     )];
     let rendering = RenderedClusters::new(content, &material.overrides, &placed);
-    Some(WorkManifests {
-        manifests: changes::manifests(&rendering, 0),
-    })
+    Some(changes::manifests(&rendering, 0))
 }
 
 /// Says why there is nothing to see, and that secrets are masked.

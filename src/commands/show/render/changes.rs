@@ -6,9 +6,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
 use crate::contents::{Manifest, SecretDisplay};
-use crate::manifests::{
-    ChangeCounts, ObjectDifference, RenderedClusters, WorkManifests, differences,
-};
+use crate::manifests::{ChangeCounts, ObjectDifference, RenderedClusters, WorkDelta, differences};
 
 /// The changes for a group of clusters.
 pub struct GroupChanges {
@@ -27,23 +25,18 @@ pub fn manifests(rendering: &RenderedClusters<'_>, cluster: usize) -> Vec<Manife
     rendered.map(|it| Cow::into_owned(it.manifest)).collect()
 }
 
-/// Clusters where the same changes, and what the first of them has now.
-struct ClustersWithChanges {
-    clusters: Vec<usize>,
-    existing: Option<WorkManifests>,
-}
-
 /// What changes, by group and by what the clusters have now.
 pub fn of(
     rendering: &RenderedClusters<'_>,
-    now: &dyn Fn(&str) -> Option<WorkManifests>,
+    now: &dyn Fn(&str) -> Option<Vec<Manifest>>,
     secrets: SecretDisplay,
 ) -> Vec<GroupChanges> {
     let clusters = rendering.clusters();
     let now = |at: usize| now(&clusters[at].member.meta.name);
     let mut all = Vec::new();
     for (at, group) in rendering.groups.iter().enumerate() {
-        let mut alike: BTreeMap<Option<(ChangeCounts, u64)>, ClustersWithChanges> = BTreeMap::new();
+        // The clusters where the same changes, and what the first of them has now.
+        let mut alike: BTreeMap<Option<(ChangeCounts, u64)>, (Vec<usize>, _)> = BTreeMap::new();
         // A cluster that an error keeps from getting anything new keeps what it has.
         let keeps = |cluster: &&usize| {
             let name = &clusters[**cluster].member.meta.name;
@@ -52,20 +45,18 @@ pub fn of(
         for cluster in group.clusters.iter().filter(|it| !keeps(it)) {
             let existing = now(*cluster);
             let changes = existing.as_ref().map(|now| {
-                let counts = now.against(&rendering.manifests(*cluster)).counts;
+                let counts = WorkDelta::of(now, &rendering.manifests(*cluster)).counts;
                 let print = if group.varies { 0 } else { fingerprint(now) };
                 (counts, print)
             });
-            let same = alike.entry(changes).or_insert_with(|| ClustersWithChanges {
-                clusters: Vec::new(),
-                existing,
-            });
-            same.clusters.push(*cluster);
+            let same = alike.entry(changes);
+            let (same, _) = same.or_insert_with(|| (Vec::new(), existing));
+            same.push(*cluster);
         }
-        for (changes, ClustersWithChanges { clusters, existing }) in alike {
+        for (changes, (clusters, existing)) in alike {
             let first = clusters.first().copied().unwrap_or_default();
             let then = || manifests(rendering, first);
-            let differences = existing.map(|now| differences(now.manifests, then(), secrets));
+            let differences = existing.map(|now| differences(now, then(), secrets));
             all.push(GroupChanges {
                 group: at,
                 counts: changes.map(|(counts, _)| counts),
@@ -82,21 +73,19 @@ pub(super) fn compare_clusters(
     rendering: &RenderedClusters<'_>,
     secrets: SecretDisplay,
 ) -> GroupChanges {
-    let before = WorkManifests {
-        manifests: manifests(rendering, 0),
-    };
-    let counts = before.against(&rendering.manifests(1)).counts;
+    let before = manifests(rendering, 0);
+    let counts = WorkDelta::of(&before, &rendering.manifests(1)).counts;
     GroupChanges {
         group: 0,
         clusters: vec![0, 1],
         counts: Some(counts),
-        differences: differences(before.manifests, manifests(rendering, 1), secrets),
+        differences: differences(before, manifests(rendering, 1), secrets),
     }
 }
 
-fn fingerprint(existing: &WorkManifests) -> u64 {
+fn fingerprint(existing: &[Manifest]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    let mut manifests: Vec<_> = existing.manifests.iter().collect();
+    let mut manifests: Vec<_> = existing.iter().collect();
     manifests.sort_by(|a, b| a.identity.cmp(&b.identity));
     for manifest in manifests {
         manifest.value.hash(&mut hasher);

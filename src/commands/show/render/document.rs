@@ -141,7 +141,7 @@ impl RenderView {
             message: describe(&idle, rendered.source),
         });
         let left_out = rendered.source.left_out.iter().map(|one| LeftOutItem {
-            object: Subject::new(&one.object.kind, &one.object.namespace, &one.object.name),
+            object: Subject::from(&one.object),
             message: one.why.to_owned(),
         });
         let changes = changes.map(|changes| {
@@ -169,13 +169,12 @@ impl RenderView {
 }
 
 fn effect(effect: crate::manifests::OverrideEffect) -> EffectItem {
-    let object = &effect.object;
     let (operation, path, value) = match effect.operation {
         None => ("delete".to_owned(), None, None),
         Some(operation) => (operation.verb, Some(operation.path), operation.value),
     };
     EffectItem {
-        object: Subject::new(&object.kind, &object.namespace, &object.name),
+        object: Subject::from(&effect.object),
         over: effect.over,
         rule: effect.rule,
         operation,

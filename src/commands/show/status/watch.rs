@@ -1,6 +1,6 @@
 //! `status --watch`: the same, until the runs end.
 
-use super::{StatusArgs, StatusFormat, exit, look};
+use super::{StatusArgs, StatusFormat, exit};
 use crate::commands::gather::followed_rollouts::{
     FollowedRollout, FollowedRollouts, FollowedStates, RolloutNow,
 };
@@ -158,7 +158,7 @@ impl StatusView<'_> {
 
     /// How to draw on a terminal of the width that it has now.
     fn look(&self, ui: &Ui) -> RenderLook {
-        let mut look = look(ui, self.global);
+        let mut look = ui.look(self.global.verbose);
         if let Some(columns) = self.view.columns() {
             look.width = columns.clamp(40, 160);
         }

@@ -2,7 +2,6 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::run_failure;
-use crate::kubefleet::Kind;
 
 /// The stages list a cluster and no binding that is scheduled or bound belongs to it.
 /// Source: updaterun/execution.go:executeUpdatingStage, stop.go:stopUpdatingStage.
@@ -38,7 +37,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     let mut finding = run_failure::finding(
         cx,
         rule,
-        Subject::new(Kind::MemberCluster.name(), "", cluster),
+        Subject::member(cluster),
         format!(
             "{cluster} of stage {stage} had no {kind} to update {when}, so the run failed{now}."
         ),

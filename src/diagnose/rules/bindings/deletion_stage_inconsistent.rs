@@ -2,7 +2,6 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::run_failure;
-use crate::kubefleet::Kind;
 
 /// Something made the binding again after the run had deleted it.
 /// Source: updaterun/execution.go:executeDeleteStage, stop.go:stopDeleteStage.
@@ -43,7 +42,7 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, cluster: &str, what: &str) ->
         _ => "",
     };
     let subject = binding.map_or_else(
-        || Subject::new(Kind::MemberCluster.name(), "", cluster),
+        || Subject::member(cluster),
         |binding| Subject::from(binding.object()),
     );
     let mut finding =

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::membership::{ClusterFate, fate, is_recorded, recorded_stage};
 use crate::diagnose::subjects::run_failure;
-use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
 use crate::problems::steps;
 use crate::rollout::{ClusterView, Rollout};
@@ -104,7 +103,7 @@ fn finding(
         None => "binding was Unscheduled when the run was checked",
     };
     let place = stage.map_or_else(String::new, |stage| format!(" of stage {stage}"));
-    let subject = Subject::new(Kind::MemberCluster.name(), "", cluster);
+    let subject = Subject::member(cluster);
     let mut finding = if failed {
         run_failure::finding(
             cx,
@@ -142,7 +141,7 @@ fn finding(
         let object = member.object();
         finding = finding.deleted(&object, member.meta.deleted);
     } else if cx.inventory.member_is_absent(cluster) {
-        finding = finding.absent(Subject::new(Kind::MemberCluster.name(), "", cluster));
+        finding = finding.absent(Subject::member(cluster));
     }
     if let Some(binding) = cx.inventory.binding(cluster) {
         finding = finding.evidence(binding.object(), "spec.state", &binding.spec.state);

@@ -7,7 +7,6 @@ use crate::diagnose::subjects::membership::{
     self, StageDifference, compare, is_undone_by_undoing, recorded_stage, relabel,
 };
 use crate::diagnose::subjects::run_failure;
-use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
@@ -180,7 +179,7 @@ fn take_back_or_new_run(
 /// The cluster, when it is about one.
 fn subject(run: &UpdateRun, clusters: &BTreeSet<&str>) -> Subject {
     match clusters.iter().collect::<Vec<_>>().as_slice() {
-        [one] => Subject::new(Kind::MemberCluster.name(), "", **one),
+        [one] => Subject::member(one),
         _ => Subject::from(run.object()),
     }
 }

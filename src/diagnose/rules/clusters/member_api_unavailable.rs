@@ -65,7 +65,7 @@ fn on_cluster(
         count(objects.len(), "object"),
         enumerate(&objects)
     );
-    let subject = Subject::new("MemberCluster", "", cluster);
+    let subject = Subject::member(cluster);
     let mut finding = objects::on_cluster(cx, rule, subject, message, failing);
     for manifest in manifests.iter().take(SHOWN) {
         let (object, path) = &manifest.source;

@@ -16,11 +16,8 @@ use crate::words::CommandLine;
 pub const RULE: Rule = Rule::on_member("FS503", "namespace-missing-on-member", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let mut findings = per_subject(cx, rule, namespace, describe);
-    if findings.is_empty() {
-        findings.extend(to_come(cx, rule));
-    }
-    findings
+    let met = per_subject(cx, rule, namespace, describe);
+    found_or(met, || to_come(cx, rule))
 }
 
 /// The same of clusters that a live run has still to reach, as far as that shows.
@@ -46,15 +43,12 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     let is_missing = |manifest: &ManifestTrouble<'_>| {
         matches!(manifest.problem, ManifestProblem::NamespaceNotFound { .. })
     };
-    let missing = affected
+    let mut all = affected
         .all
         .iter()
-        .any(|(_, manifest)| is_missing(manifest));
-    let all_missing = affected
-        .all
-        .iter()
-        .all(|(_, manifest)| is_missing(manifest));
-    let state = match (missing, all_missing) {
+        .map(|(_, manifest)| is_missing(manifest));
+    let all_missing = all.clone().all(|it| it);
+    let state = match (all.any(|it| it), all_missing) {
         (_, true) => "does not exist",
         (true, false) => "does not exist or is being deleted",
         (false, false) => "is being deleted",
@@ -145,11 +139,10 @@ fn placed(affected: &AffectedObject<'_, '_>, mut finding: Finding, namespace: &s
         let (gone, never): (Vec<_>, Vec<_>) =
             on.partition(|it| known.progress(it) == CarrierProgress::Applied);
         if !gone.is_empty() {
-            finding.message = format!(
-                "{} {name} has delivered it to {}, so it was deleted there since.",
-                finding.message,
-                enumerate(&gone)
-            );
+            let gone = enumerate(&gone);
+            let deleted =
+                format!("{name} has delivered it to {gone}, so it was deleted there since.");
+            finding.add_sentence(&deleted);
             finding = finding.look(
                 "Wait: the member agents try again within 15 minutes, first the namespace, then what is in it.",
             );
@@ -215,7 +208,7 @@ fn brought(
     } else {
         "The namespace exists now; the agent has not tried again yet."
     };
-    finding.message = format!("{} {state}", finding.message);
+    finding.add_sentence(state);
     Some(finding.look_with(
         "Wait: the member agent tries again within 15 minutes.",
         affected.on_member("get").arg("namespace").arg(namespace),

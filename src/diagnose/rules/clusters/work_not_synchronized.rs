@@ -2,8 +2,7 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
-use crate::diagnose::subjects::objects::{clusters, per_trouble};
-use crate::diagnose::subjects::ownership;
+use crate::diagnose::subjects::objects::{clusters, per_binding_problem};
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::{Kind, names};
 use crate::problems::steps;
@@ -17,9 +16,8 @@ pub const RULE: Rule = Rule::error("FS511", "work-not-synchronized", RuleSearch:
     .environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let subject = |failing: &FailingCluster<'_>| {
-        let problem = failing.trouble.problem.as_ref()?;
-        (ownership::of_binding(problem) == rule.code).then(|| match problem {
+    let subject = |failing: &FailingCluster<'_>, problem: &BindingProblem| {
+        Some(match problem {
             BindingProblem::NamespaceTerminating { namespace } => {
                 let own = names::member_namespace(failing.cluster);
                 Subject::new("Namespace", "", namespace.clone().unwrap_or(own))
@@ -27,11 +25,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             _ => failing.binding.object().into(),
         })
     };
-    per_trouble(cx, rule, subject, |on, finding| {
-        match on.first().and_then(|first| first.trouble.problem.as_ref()) {
-            Some(problem) => describe(cx, problem, &clusters(on), finding),
-            None => finding,
-        }
+    per_binding_problem(cx, rule, subject, |_, problem, on, finding| {
+        describe(cx, problem, &clusters(on), finding)
     })
 }
 

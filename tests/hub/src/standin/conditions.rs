@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::object::Object;
 
@@ -114,6 +114,19 @@ pub(crate) fn of(object: &Value, pointer: &str) -> Vec<Condition> {
 /// The conditions of an object's status.
 pub(crate) fn of_status(object: &Value) -> Vec<Condition> {
     of(object, "/status/conditions")
+}
+
+/// Notes on a request that its approval is accepted.
+pub(crate) fn accept(request: &mut Value, now: Timestamp) {
+    let mut list = of_status(request);
+    let says = (
+        "True",
+        "ApprovalRequestApprovalAccepted",
+        "The approval request has been approved and cannot be reverted",
+    );
+    let accepted = Condition::new("ApprovalAccepted", says, request.generation());
+    set(&mut list, accepted, now);
+    request.put(&["status", "conditions"], json!(list));
 }
 
 /// A point in time as the API server stores it: whole seconds.

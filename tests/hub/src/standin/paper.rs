@@ -214,15 +214,7 @@ impl Paper {
                 }
             }
             Action::AcceptApproval(name) => self.change(kinds.approval, &name, |request| {
-                let mut list = conditions::of_status(request);
-                let says = (
-                    "True",
-                    "ApprovalRequestApprovalAccepted",
-                    "The approval request has been approved and cannot be reverted",
-                );
-                let accepted = Condition::new("ApprovalAccepted", says, request.generation());
-                conditions::set(&mut list, accepted, now);
-                request.put(&["status", "conditions"], json!(list));
+                conditions::accept(request, now);
             }),
         }
     }

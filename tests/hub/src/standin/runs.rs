@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::api::{Answer, Api, Failure};
 use super::bindings;
-use super::conditions::{self, Condition, Conditions};
+use super::conditions::{self, Conditions};
 use super::control::{Context, each};
 use super::execute;
 use super::halt::Halt;
@@ -449,15 +449,7 @@ impl Writer<'_> {
             }
             Action::AcceptApproval(name) => {
                 let mut request = self.api.get(kinds.approval, namespace, &name).await?;
-                let mut list = conditions::of_status(&request);
-                let says = (
-                    "True",
-                    "ApprovalRequestApprovalAccepted",
-                    "The approval request has been approved and cannot be reverted",
-                );
-                let accepted = Condition::new("ApprovalAccepted", says, request.generation());
-                conditions::set(&mut list, accepted, Timestamp::now());
-                request.put(&["status", "conditions"], json!(list));
+                conditions::accept(&mut request, Timestamp::now());
                 self.api.update_status(kinds.approval, &request).await?;
                 Ok(())
             }

@@ -169,14 +169,18 @@ fn finished_stage(
             ))));
         }
     }
-    if index != finished {
-        return Err(abort(&unexpected(&format!(
-            "the finished stage `{name}` is not right after the last finished stage with index \
-             `{}`",
-            last(finished)
-        ))));
+    is_next("finished", name, index, finished)
+}
+
+/// That a stage comes right after those that are finished.
+fn is_next(how: &str, name: &str, index: usize, finished: usize) -> Result<(), Halt> {
+    if index == finished {
+        return Ok(());
     }
-    Ok(())
+    Err(abort(&unexpected(&format!(
+        "the {how} stage `{name}` is not right after the last finished stage with index `{}`",
+        last(finished)
+    ))))
 }
 
 fn updating_stage(
@@ -193,13 +197,7 @@ fn updating_stage(
              `{updating}` updating"
         ))));
     }
-    if index != finished {
-        return Err(abort(&unexpected(&format!(
-            "the updating stage `{name}` is not right after the last finished stage with index \
-             `{}`",
-            last(finished)
-        ))));
-    }
+    is_next("updating", name, index, finished)?;
     let limit = stage_limit(run, index)?;
     let count = stage
         .clusters
