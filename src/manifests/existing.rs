@@ -133,12 +133,11 @@ impl WorkDelta {
                 }
             }
         }
-        let kept = slots.into_keys();
-        let without = kept.filter_map(|object| {
-            let lost = before.keys().find(|it| it.holds(object))?;
-            Some((object.clone(), ObjectRefusal::Without((*lost).clone())))
-        });
-        delta.refused.extend(without);
+        for lost in before.keys().copied() {
+            let first = slots.keys().find(|it| lost.holds(it));
+            let without = first.map(|it| ((*it).clone(), ObjectRefusal::Without(lost.clone())));
+            delta.refused.extend(without);
+        }
         delta.counts.created = delta.created.len();
         delta.counts.deleted = before.len();
         delta.count_refused();

@@ -536,7 +536,7 @@ pub struct TakenBack<'i> {
     is_same: bool,
     /// Whether the run that had brought the newer one exists.
     is_known: bool,
-    is_over: bool,
+    phase: Phase,
 }
 
 impl<'i> TakenBack<'i> {
@@ -572,7 +572,7 @@ impl<'i> TakenBack<'i> {
                 from,
                 is_same: true,
                 is_known: true,
-                is_over: Rollout::of(inventory, by).phase == Phase::Succeeded,
+                phase: Rollout::of(inventory, by).phase,
             })
         })
     }
@@ -588,7 +588,7 @@ impl<'i> TakenBack<'i> {
                 from,
                 is_same: false,
                 is_known: true,
-                is_over: true,
+                phase: Phase::Succeeded,
             });
         }
         if !is_newer(from, &by.status.snapshot_index) {
@@ -630,7 +630,7 @@ impl<'i> TakenBack<'i> {
             from,
             is_same: false,
             is_known: seen.is_some(),
-            is_over: Rollout::of(inventory, by).phase == Phase::Succeeded,
+            phase: Rollout::of(inventory, by).phase,
         })
     }
 
@@ -663,7 +663,8 @@ fn last_rollback<'i>(
         // One that was made since has another content under the same index.
         made <= back.meta.created
             && since.is_some()
-            && Rollout::of(inventory, back).phase != Phase::Failed
+            && (Rollout::of(inventory, back).phase != Phase::Failed
+                || back.rolled_back() == Some(from))
             && !runs.any(|run| {
                 is_from(run)
                     && first_update(inventory, run) > since
@@ -743,7 +744,11 @@ impl fmt::Display for TakenBack<'_> {
             );
         }
         let (by, to, from) = (self.by.object(), &self.by.status.snapshot_index, self.from);
-        let rolls = if self.is_over { "rolled" } else { "rolls" };
+        let rolls = match self.phase {
+            Phase::Succeeded => "rolled",
+            Phase::Failed => "failed to roll",
+            _ => "rolls",
+        };
         if self.is_same {
             write!(f, "the content is that of snapshot {from} again: ")?;
         }
@@ -773,17 +778,14 @@ pub fn earlier_try<'i>(inventory: &'i Inventory, name: &str) -> Option<&'i Updat
     (completed && life::of_run(inventory, made) == PlacementLife::Present).then_some(made)
 }
 
-/// The rollback to a snapshot by a strategy that an earlier try made without a name, `made` being how such names
-/// begin: it is not over.
+/// The rollback to a snapshot by a strategy that an earlier try made: it is not over.
 pub fn same_try<'i>(
     inventory: &'i Inventory,
     (index, strategy): (&str, &str),
-    made: &str,
 ) -> Option<&'i UpdateRun> {
     let mut runs = inventory.runs.iter();
     runs.find(|run| {
         run.rolled_back().is_some()
-            && run.meta.name.starts_with(made)
             && run.pinned() == Some(index)
             && run.spec.strategy == strategy
             && run.spec.wants() != RunState::Stop

@@ -281,7 +281,7 @@ fn a_plan_warns_of_a_namespace_that_is_deleted() {
     for warning in [
         "warning FS711 cascading-deletion Namespace shop is deleted with everything in it from member-1, \
          member-2, member-3 and member-4, although the placement stays.",
-        "warning FS711 needed-object-deleted Service shop/web cannot exist without Namespace shop, which the \
+        "warning FS711 needed-object-deleted ConfigMap shop/settings cannot exist without Namespace shop, which the \
          run deletes: the run would be stuck there.",
     ] {
         assert!(out.contains(warning), "{warning}\n{out}");

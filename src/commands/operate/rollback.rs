@@ -191,8 +191,9 @@ fn wanted(
         });
     }
     let made = name.and_then(|name| rollback::earlier_try(inventory, name));
+    let mut same = None;
     if let Some(now) = now.filter(|_| to.is_none() && made.is_none()) {
-        is_on_clusters(now, inventory, args.writing.yes, &mut preview)?;
+        same = is_on_clusters(now, inventory, args.writing.yes, &mut preview)?;
         let is_named = target.kind.concept() == Concept::UpdateRun;
         if let Some((taken, true)) = taken_back(inventory, now).filter(|_| is_named) {
             preview.warning(&format!("{taken} already: this goes back further"));
@@ -203,12 +204,10 @@ fn wanted(
         Some(made) if to.is_none() => made.spec.snapshot_index.trim().to_owned(),
         _ => {
             let is_open = to.is_none() && target.kind.concept() == Concept::Placement;
-            let same = if is_open && held.is_none() {
+            if is_open && held.is_none() {
                 sure(now, inventory, args.writing.yes, &mut preview)?;
-                go_on(now, inventory, args.writing.yes, &mut preview)?
-            } else {
-                None
-            };
+                same = go_on(now, inventory, args.writing.yes, &mut preview)?;
+            }
             if let Some(same) = same {
                 same
             } else {
@@ -243,9 +242,7 @@ fn wanted(
     let scope = placement.scope();
     let name = if let Some(name) = &args.name {
         names::of_one(name, Concept::UpdateRun, &scope)?.name
-    } else if let Some(begun) =
-        rollback::same_try(inventory, (&to, &strategy), &made_names(inventory))
-    {
+    } else if let Some(begun) = rollback::same_try(inventory, (&to, &strategy)) {
         begun.meta.name.clone()
     } else {
         generated::generate(&placement.name, &[generated::ROLLBACK, &to, suffix])
@@ -341,13 +338,14 @@ fn is_for_runs(inventory: &Inventory, placement: &ObjectRef) -> Result<(), Error
 }
 
 /// That the run which is rolled back is the one that rolled out last: a person may want to go back from
-/// an older one, a script has to say to which snapshot.
+/// an older one, a script has to say to which snapshot. Where a rollback of the run came after it and is not complete,
+/// its snapshot is returned.
 fn is_on_clusters(
     now: &UpdateRun,
     inventory: &Inventory,
     is_script: bool,
     preview: &mut Preview,
-) -> Result<(), Error> {
+) -> Result<Option<String>, Error> {
     let rollout = Rollout::of(inventory, now);
     if first_update(inventory, now).is_none() && rollout.phase != Phase::Succeeded {
         let nothing = "it has changed nothing, so nothing is to be rolled back; nothing was sent";
@@ -365,7 +363,7 @@ fn is_on_clusters(
     };
     let last = current(inventory).filter(|last| last.meta.uid != now.meta.uid);
     let Some(last) = last.filter(|last| !brought_back(last)) else {
-        return Ok(());
+        return Ok(None);
     };
     let why = format!(
         "{} is not the run that rolled out last: {} came after it, with snapshot {}",
@@ -373,18 +371,16 @@ fn is_on_clusters(
     );
     if is_script {
         // A command that is run once more does not go further back.
-        return Err(match taken_back(inventory, last) {
-            Some((taken, true)) => already(&taken, last),
-            Some((taken, false)) => Error::failed(format!("{taken} already; nothing was sent"))
-                .hint(Hint::new("to see how far it is:").command(last.object().fleet("status"))),
-            None => Error::failed(format!("{why}; nothing was sent")).hint(
-                Hint::new("select a snapshot with --to; or, to roll back the last run:")
-                    .command(last.object().fleet("rollback")),
-            ),
-        });
+        if let Some(same) = go_on(Some(last), inventory, true, preview)? {
+            return Ok(Some(same));
+        }
+        return Err(Error::failed(format!("{why}; nothing was sent")).hint(
+            Hint::new("select a snapshot with --to; or, to roll back the last run:")
+                .command(last.object().fleet("rollback")),
+        ));
     }
     preview.warning(&why);
-    Ok(())
+    Ok(None)
 }
 
 /// How the names of rollbacks begin that were not given one.
@@ -397,10 +393,15 @@ fn taken_back(inventory: &Inventory, run: &UpdateRun) -> Option<(String, bool)> 
     if !rollback::takes_back(inventory, run, &made_names(inventory)) {
         return None;
     }
-    let is_done = Rollout::of(inventory, run).phase == Phase::Succeeded;
-    let verb = if is_done { "rolled" } else { "rolls" };
+    let phase = Rollout::of(inventory, run).phase;
+    let verb = match phase {
+        Phase::Succeeded => "rolled",
+        Phase::Failed | Phase::Stopped => "began to roll",
+        _ => "rolls",
+    };
     let (name, index) = (&run.meta.name, &run.status.snapshot_index);
-    Some((format!("{name} {verb} back to snapshot {index}"), is_done))
+    let taken = format!("{name} {verb} back to snapshot {index}");
+    Some((taken, phase == Phase::Succeeded))
 }
 
 /// Refuses to go further back than a run that took another back.

@@ -16,7 +16,12 @@ pub(in crate::diagnose) fn offer(cx: &DiagnosisContext<'_>, findings: &mut [Find
     else {
         return;
     };
-    let is_content = |it: &Finding| it.fault == Some(FaultOrigin::Content) && it.code != "FS509";
+    // A workload may not become available anywhere else either, but what worked before is known to.
+    let is_new = same_again::changes_what_fails(cx);
+    let is_content = |it: &Finding| {
+        it.fault == Some(FaultOrigin::Content) && it.code != "FS509"
+            || it.code == "FS501" && is_new && !has_failed
+    };
     let is_meant = |it: &Finding| {
         if has_failed {
             is_content(it) && !it.clusters.is_empty()

@@ -37,10 +37,7 @@ fn compared<'i>(cx: &DiagnosisContext<'i>) -> Option<(Version<'i>, Version<'i>)>
 
 /// Of which objects the texts are needed to know.
 pub(in crate::diagnose) fn texts(cx: &DiagnosisContext<'_>) -> Vec<ObjectRef> {
-    if lasting(cx).is_empty() {
-        return Vec::new();
-    }
-    let both = compared(cx).into_iter();
+    let both = compared(cx).filter(|_| !failing(cx).is_empty()).into_iter();
     let parts = both.flat_map(|(now, then)| [now.parts, then.parts]);
     parts.flatten().map(ResourceSnapshot::object).collect()
 }
@@ -48,21 +45,33 @@ pub(in crate::diagnose) fn texts(cx: &DiagnosisContext<'_>) -> Vec<ObjectRef> {
 /// Whether a rollback gets stuck on an object as the run does.
 pub(in crate::diagnose) fn fails_again(cx: &DiagnosisContext<'_>) -> bool {
     let failing = lasting(cx);
-    let both = compared(cx).filter(|_| !failing.is_empty());
-    let Some(((now, then), run)) = both.zip(cx.run()) else {
-        return false;
-    };
+    changes(cx, &failing).is_some_and(|changes| changes.contains(&false))
+}
+
+/// Whether a rollback surely changes every object that the run waits for.
+pub(in crate::diagnose) fn changes_what_fails(cx: &DiagnosisContext<'_>) -> bool {
+    changes(cx, &failing(cx)).is_some_and(|changes| !changes.contains(&false))
+}
+
+/// The objects that the run waits for.
+fn failing(cx: &DiagnosisContext<'_>) -> Vec<Subject> {
+    let blocking = cx.troubles.iter().filter(|it| it.blocking);
+    let objects = blocking.flat_map(|it| &it.trouble.manifests);
+    objects.map(Subject::from).collect()
+}
+
+/// Which of these objects a rollback changes; `None` where there are none, or their content is not known.
+fn changes(cx: &DiagnosisContext<'_>, objects: &[Subject]) -> Option<Vec<bool>> {
+    let ((now, then), run) = compared(cx).zip(cx.run()).filter(|_| !objects.is_empty())?;
     let generator = WorkGenerator::of_agent(cx.inventory, run).unwrap_or_default();
     let texts = &cx.inventory.texts;
     let content = |version| SnapshotContent::of_version(version, texts, generator);
-    let Some((now, then)) = content(&now).zip(content(&then)) else {
-        return false;
-    };
-    let is_same = |object: &Subject| {
+    let (now, then) = content(&now).zip(content(&then))?;
+    let is_changed = |object: &Subject| {
         let manifests = manifests_of(&now, object);
-        !manifests.is_empty() && manifests == manifests_of(&then, object)
+        manifests.is_empty() || manifests != manifests_of(&then, object)
     };
-    failing.iter().any(is_same)
+    Some(objects.iter().map(is_changed).collect())
 }
 
 /// The manifests of an object: a snapshot may have it twice.

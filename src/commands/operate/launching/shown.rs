@@ -28,7 +28,8 @@ use crate::inventory::Inventory;
 use crate::kubefleet::{Conditions, duration, reasons};
 use crate::manifests::texts_of;
 use crate::plan::{
-    ObjectChanges, Plan, PlanOutcome, PlannedStage, RefusalKind, Warning, WarningKind,
+    ObjectChanges, Plan, PlanOutcome, PlannedCluster, PlannedStage, RefusalKind, Warning,
+    WarningKind,
 };
 use crate::problems::members::all_silent_since;
 use crate::render::style::TextPaint;
@@ -734,6 +735,11 @@ fn takes_back_only(
         let rollout = Rollout::of(inventory, now);
         let ahead = rollout.still_to_reach().map(|it| it.name);
         let held = updated().filter(|it| it.snapshot.is_some());
+        // What a rollback to the same snapshot has left is what is to be taken back.
+        let goes_on =
+            now.status.snapshot_index.as_str() == launch.snapshot.as_deref().unwrap_or_default();
+        let is_left = |it: &PlannedCluster| goes_on && it.snapshot == launch.rolled_back;
+        let held = held.filter(|it| !is_left(it));
         let held: BTreeSet<_> = held.map(|it| it.name.as_str()).collect();
         let moved = |name: &&str| {
             held.contains(name) && changes(name).unwrap_or_else(|| back.contains(name))
