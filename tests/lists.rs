@@ -41,6 +41,22 @@ fn document(arguments: &[&str]) -> Value {
     serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{words:?}: {error}"))
 }
 
+/// The same of the payments.
+fn of_payments(words: &str) -> Value {
+    let words: Vec<_> = words.split(' ').chain(["-f", PAYMENTS]).collect();
+    document(&words)
+}
+
+/// Fields of each item, as words.
+fn rows(items: &Value, names: &str) -> Vec<String> {
+    let row = |item: &Value| {
+        let field = |name| item.pointer(&format!("/{name}")).unwrap_or(&Value::Null);
+        let words = names.split(' ').map(|name| field(name).to_string());
+        words.collect::<Vec<_>>().join(" ").replace('"', "")
+    };
+    items.as_array().unwrap().iter().map(row).collect()
+}
+
 fn bundles() -> Vec<PathBuf> {
     let folders = [
         "examples",
@@ -237,15 +253,8 @@ fn secrets_are_shown_to_those_who_ask() {
             }
         }
     }
-    let diff = ["snapshots", "diff", "payments", "0", "2", "-f", PAYMENTS];
-    let said = say(&diff, narrow());
-    assert!(
-        secrets.iter().all(|secret| !said.out.contains(secret)),
-        "{}",
-        said.out
-    );
-    let asked: Vec<_> = diff.iter().copied().chain(["--show-secrets"]).collect();
-    let said = say(&asked, narrow());
+    let asked = ["snapshots", "diff", "payments", "0", "2", "-f", PAYMENTS];
+    let said = say(&[&asked[..], &["--show-secrets"]].concat(), narrow());
     assert!(
         secrets.iter().all(|secret| said.out.contains(secret)),
         "{}",
@@ -255,59 +264,30 @@ fn secrets_are_shown_to_those_who_ask() {
 
 #[test]
 fn a_version_may_be_several_objects() {
-    let list = document(&["snapshots", "payments", "-f", PAYMENTS]);
-    let items = list["items"].as_array().unwrap();
-    let parts: Vec<_> = items.iter().map(|item| item["parts"].clone()).collect();
-    assert_eq!(
-        parts,
-        [
-            json!(["payments-0-snapshot"]),
-            json!(["payments-1-snapshot", "payments-1-0", "payments-1-1"]),
-            json!(["payments-2-snapshot"]),
-        ]
-    );
-    let resources: Vec<_> = items.iter().map(|item| item["resources"].clone()).collect();
-    assert_eq!(resources, [4, 5, 2]);
-    let complete: Vec<_> = items.iter().map(|item| item["complete"].clone()).collect();
-    assert_eq!(complete, [true, true, false]);
-    assert_eq!(items[2]["flaw"], "1 of 2 parts exist");
+    let items = &of_payments("snapshots payments")["items"];
     // Three are kept: the next one may delete any of them.
-    let survives: Vec<_> = items.iter().map(|item| item["survives"].clone()).collect();
-    assert_eq!(survives, [0, 0, 0]);
-    let clusters: Vec<_> = items.iter().map(|item| item["clusters"].clone()).collect();
     assert_eq!(
-        clusters,
+        rows(items, "parts resources complete survives clusters"),
         [
-            json!(["member-2", "member-3"]),
-            json!(["member-1"]),
-            json!([])
+            "[payments-0-snapshot] 4 true 0 [member-2,member-3]",
+            "[payments-1-snapshot,payments-1-0,payments-1-1] 5 true 0 [member-1]",
+            "[payments-2-snapshot] 2 false 0 []",
         ]
     );
+    assert_eq!(items[2]["flaw"], "1 of 2 parts exist");
     assert_eq!(items[1]["runs"], json!(["payments-2", "payments-3"]));
 }
 
 #[test]
 fn differences_are_said_resource_by_resource() {
-    let diff = document(&["snapshots", "diff", "payments", "0", "1", "-f", PAYMENTS]);
-    let said: Vec<_> = diff["changes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|change| {
-            (
-                text(change, "/change"),
-                text(change, "/name"),
-                change["secrets"].clone(),
-            )
-        })
-        .collect();
+    let diff = of_payments("snapshots diff payments 0 1");
     assert_eq!(
-        said,
+        rows(&diff["changes"], "change name secrets"),
         [
-            ("changed", "settings", json!("differ")),
-            ("changed", "web", json!("same")),
-            ("changed", "gateway", json!("differ")),
-            ("added", "web", json!(null)),
+            "changed settings differ",
+            "changed web same",
+            "changed gateway differ",
+            "added web null",
         ]
     );
     let code = |to: &str| {
@@ -328,78 +308,29 @@ fn differences_are_said_resource_by_resource() {
 
 #[test]
 fn history_tells_what_the_bindings_tell() {
-    let history = document(&["history", "payments", "-f", PAYMENTS]);
-    let runs = history["runs"].as_array().unwrap();
-    let held: Vec<_> = runs
-        .iter()
-        .map(|run| {
-            (
-                text(run, "/verdict"),
-                run["stillOn"].clone(),
-                run["replacedOn"].clone(),
-            )
-        })
-        .collect();
+    let history = of_payments("history payments");
     assert_eq!(
-        held,
+        rows(&history["runs"], "verdict stillOn replacedOn"),
         [
-            (
-                "Succeeded",
-                json!(["member-2", "member-3"]),
-                json!(["member-1"])
-            ),
-            (
-                "Succeeded",
-                json!(["member-1"]),
-                json!(["member-2", "member-3"])
-            ),
-            ("WaitingForApproval", json!(["member-1"]), json!([])),
+            "Succeeded [member-2,member-3] [member-1]",
+            "Succeeded [member-1] [member-2,member-3]",
+            "WaitingForApproval [member-1] []",
         ]
     );
-    let notes: Vec<_> = history["notes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|note| {
-            (
-                text(note, "/kind"),
-                note["run"].as_str(),
-                note["clusters"].clone(),
-            )
-        })
-        .collect();
-    let canary = json!(["member-2", "member-3"]);
-    let all = json!(["member-1", "member-2", "member-3"]);
     assert_eq!(
-        notes,
+        rows(&history["notes"], "kind run clusters"),
         [
-            ("PutBack", Some("payments-1"), canary.clone()),
-            ("OldContent", Some("payments-3"), all),
-            ("SuccessReplaced", Some("payments-2"), canary),
-            (
-                "VersionsMixed",
-                None,
-                json!(["member-2", "member-3", "member-1"])
-            ),
+            "PutBack payments-1 [member-2,member-3]",
+            "OldContent payments-3 [member-1,member-2,member-3]",
+            "SuccessReplaced payments-2 [member-2,member-3]",
+            "VersionsMixed null [member-2,member-3,member-1]",
         ]
     );
-    let now: Vec<_> = history["clusters"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| {
-            (
-                text(one, "/snapshot"),
-                text(one, "/writtenBy"),
-                one["availableClusters"].clone(),
-            )
-        })
-        .collect();
     assert_eq!(
-        now,
-        [("0", "payments-1", json!(2)), ("1", "payments-3", json!(1))]
+        rows(&history["clusters"], "snapshot writtenBy availableClusters"),
+        ["0 payments-1 2", "1 payments-3 1"]
     );
-    let canary = &runs[0]["stages"][1];
+    let canary = &history["runs"][0]["stages"][1];
     assert_eq!(canary["gates"][0]["answer"]["by"], "alice@example.com");
 }
 
@@ -407,11 +338,10 @@ fn history_tells_what_the_bindings_tell() {
 fn a_rollback_that_was_asked_for_is_no_warning() {
     let file = "examples/cluster/rolled-back.yaml";
     let history = document(&["history", "example-placement", "-f", file]);
-    let notes = history["notes"].as_array().unwrap();
-    assert_eq!(notes.len(), 1, "{notes:#?}");
-    assert_eq!(notes[0]["kind"], "RolledBack");
-    assert_eq!(notes[0]["severity"], "info");
-    assert_eq!(notes[0]["run"], "example-run-rollback");
+    assert_eq!(
+        rows(&history["notes"], "kind severity run"),
+        ["RolledBack info example-run-rollback"]
+    );
 }
 
 #[test]
@@ -430,19 +360,11 @@ fn what_is_not_sent_is_on_no_cluster() {
     let file = whole("tests/findings/FS509/fires-path-missing.yaml");
     let file = file.to_str().unwrap();
     let of = |command| document(&[command, "example-placement", "-f", file]);
-    for (command, unsent) in [("clusters", 1), ("history", 1)] {
+    for (command, key) in [("clusters", "items"), ("history", "clusters")] {
         let said = of(command);
-        let key = if command == "history" {
-            "clusters"
-        } else {
-            "items"
-        };
-        let all = said[key].as_array().unwrap();
-        let marked = all
-            .iter()
-            .filter(|it| it["undelivered"] == "Unsent")
-            .count();
-        assert_eq!((marked, all.len()), (unsent, 2), "{said:#}");
+        let mut undelivered = rows(&said[key], "undelivered");
+        undelivered.sort();
+        assert_eq!(undelivered, ["Unsent", "null"], "{said:#}");
         let wide = UiEnvironment {
             columns: Some(120),
             ..narrow()
@@ -480,7 +402,7 @@ fn what_is_only_compared_is_on_no_cluster() {
 
 #[test]
 fn approvals_say_what_became_of_them() {
-    let list = document(&["approvals", "-f", PAYMENTS]);
+    let list = of_payments("approvals");
     let states: Vec<_> = list["items"]
         .as_array()
         .unwrap()
@@ -508,12 +430,12 @@ fn approvals_say_what_became_of_them() {
             ("payments-3-before-canary", "Ignored", None),
         ]
     );
-    let pending = document(&["approvals", "payments-3", "--pending", "-f", PAYMENTS]);
+    let pending = &of_payments("approvals payments-3 --pending")["items"][0];
     assert_eq!(
-        pending["items"][0]["command"],
+        pending["command"],
         "kubectl fleet-stage approve payments-3-before-canary"
     );
-    assert_eq!(pending["items"][0]["when"], "before");
+    assert_eq!(pending["when"], "before");
 }
 
 /// Each state of a request, from what KubeFleet's rules make of it.
@@ -527,20 +449,11 @@ fn every_state_of_an_approval_is_told() {
         ("FS406", "Missing"),
         ("FS209", "Foreign"),
     ] {
-        let files: Vec<_> = yaml_files(&[&format!("tests/findings/{rule}")])
-            .into_iter()
-            .filter(|path| {
-                path.file_name()
-                    .unwrap()
-                    .to_str()
-                    .unwrap()
-                    .starts_with("fires")
-            })
-            .collect();
-        let told = files.iter().any(|path| {
-            let list = document(&["approvals", "-A", "-f", path.to_str().unwrap()]);
-            let mut items = list["items"].as_array().unwrap().iter();
-            items.any(|item| item["state"] == state)
+        let files = yaml_files(&[&format!("tests/findings/{rule}")]);
+        let files = files.iter().map(|path| path.to_str().unwrap());
+        let told = files.filter(|file| file.contains("/fires")).any(|file| {
+            let list = document(&["approvals", "-A", "-f", file]);
+            rows(&list["items"], "state").iter().any(|it| it == state)
         });
         assert!(told, "{rule} shows no {state}");
     }
@@ -690,40 +603,36 @@ fn json_and_yaml_give_the_same() {
     }
 }
 
-/// The names of the runs that a command lists.
-fn listed(arguments: &[&str]) -> Vec<String> {
-    let list = document(&[&["list", "-f", PAYMENTS], arguments].concat());
-    let items = list["items"].as_array().unwrap().iter();
-    items.map(|item| text(item, "/name").to_owned()).collect()
+/// How many items a command has.
+fn count(words: &str) -> usize {
+    of_payments(words)["items"].as_array().unwrap().len()
 }
 
 #[test]
 fn runs_are_selected_and_sorted_as_kubectl_does_it() {
     let (one, two, three) = ("payments-1", "payments-2", "payments-3");
     for (arguments, runs) in [
-        (vec![two, one], vec![one, two]),
-        (vec![one, "csur/payments-1"], vec![one]),
-        (vec!["-l", "!team"], vec![one, two, three]),
-        (vec!["-l", "team"], vec![]),
+        ("payments-2 payments-1", vec![one, two]),
+        ("payments-1 csur/payments-1", vec![one]),
+        ("-l !team", vec![one, two, three]),
+        ("-l team", vec![]),
         (
-            vec!["--field-selector", "metadata.name!=payments-1"],
+            "--field-selector metadata.name!=payments-1",
             vec![two, three],
         ),
-        (vec!["--field-selector", "metadata.namespace=shop"], vec![]),
-        (vec!["--sort-by", "age"], vec![three, two, one]),
-        (vec!["--sort-by", "progress"], vec![three, one, two]),
-        (vec!["--sort-by", "verdict", "--active"], vec![three]),
-        (vec!["--sort-by", "name", "-A"], vec![one, two, three]),
+        ("--field-selector metadata.namespace=shop", vec![]),
+        ("--sort-by age", vec![three, two, one]),
+        ("--sort-by progress", vec![three, one, two]),
+        ("--sort-by verdict --active", vec![three]),
+        ("--sort-by name -A", vec![one, two, three]),
     ] {
-        assert_eq!(listed(&arguments), runs, "{arguments:?}");
+        let list = of_payments(&format!("list {arguments}"));
+        assert_eq!(rows(&list["items"], "name"), runs, "{arguments}");
     }
     // A request without a run is nobody's who was selected.
-    let of_selected = document(&["approvals", "-l", "!team", "-f", PAYMENTS]);
-    let all = document(&["approvals", "-f", PAYMENTS]);
-    let count = |list: &Value| list["items"].as_array().unwrap().len();
-    assert_eq!((count(&of_selected), count(&all)), (3, 4));
-    let of_two = document(&["approvals", one, three, "-f", PAYMENTS]);
-    assert_eq!(count(&of_two), 2);
+    assert_eq!(count("approvals -l !team"), 3);
+    assert_eq!(count("approvals"), 4);
+    assert_eq!(count("approvals payments-1 payments-3"), 2);
 }
 
 /// Each of several names has its own answer, and one that is not there hides none of the others.
@@ -739,9 +648,7 @@ fn several_names_are_several_answers() {
             let said = ask(names, &["-o", "json"]);
             let list: Value = serde_json::from_str(&said.out).unwrap();
             assert_eq!(list["kind"], kind, "{}", said.err);
-            let items = list["items"].as_array().unwrap().iter();
-            let items = items.map(|item| text(item, "/target/name").to_owned());
-            (items.collect::<Vec<_>>(), said)
+            (rows(&list["items"], "target/name"), said)
         };
         let (items, said) = named(&[two, one, "csur/payments-2"]);
         assert_eq!(items, [two, one], "{}", said.err);
@@ -776,30 +683,16 @@ fn several_names_are_several_answers() {
 
 #[test]
 fn what_is_diagnosed_together_is_selected_by_labels() {
-    let diagnosed = |selector| {
-        let words = [
-            "diagnose",
-            "--all",
-            "-l",
-            selector,
-            "--exit-zero",
-            "-f",
-            PAYMENTS,
-        ];
-        let list = document(&words);
-        list["items"].as_array().unwrap().len()
-    };
-    assert_eq!((diagnosed("!team"), diagnosed("team")), (3, 0));
+    for (selector, runs, strategies) in [("!team", 3, 2), ("team", 0, 0)] {
+        let diagnosed = format!("diagnose --all -l {selector} --exit-zero");
+        assert_eq!(count(&diagnosed), runs, "{selector}");
+        assert_eq!(count(&format!("strategies -l {selector}")), strategies);
+    }
     let said = say(
         &["diagnose", "--all", "-l", "team", "-f", PAYMENTS],
         narrow(),
     );
     assert!(said.err.contains("with these labels"), "{}", said.err);
-    let listed = |selector| {
-        let list = document(&["strategies", "-l", selector, "-f", PAYMENTS]);
-        list["items"].as_array().unwrap().len()
-    };
-    assert_eq!((listed("!team"), listed("team")), (2, 0));
 }
 
 #[test]

@@ -122,36 +122,18 @@ impl RunWish {
     /// What of an existing run differs from this, as `field: there, wanted`; empty when it is the
     /// same. The state is no part of it: it is what a run goes through.
     pub fn differences(&self, run: &UpdateRun) -> Vec<String> {
-        let wanted = self.snapshot.as_deref().filter(|_| !self.is_current);
+        let current = "the current content";
+        let wanted = self.snapshot.as_deref();
+        let wanted = wanted.filter(|index| !self.is_current && !index.is_empty());
+        let (wanted, there) = (wanted.unwrap_or(current), run.pinned().unwrap_or(current));
         [
-            (
-                "placement",
-                run.spec.placement.as_str(),
-                self.placement.as_str(),
-            ),
-            (
-                "strategy",
-                run.spec.strategy.as_str(),
-                self.strategy.as_str(),
-            ),
-            (
-                "snapshot",
-                run.pinned().unwrap_or_default(),
-                wanted.unwrap_or_default(),
-            ),
+            ("placement", &*run.spec.placement, &*self.placement),
+            ("strategy", &*run.spec.strategy, &*self.strategy),
+            ("snapshot", there, wanted),
         ]
         .into_iter()
         .filter(|(_, there, wanted)| there != wanted)
-        .map(|(field, there, wanted)| {
-            let word = |value: &str| {
-                if value.is_empty() {
-                    "the current content".to_owned()
-                } else {
-                    value.to_owned()
-                }
-            };
-            format!("{field} is {}, not {}", word(there), word(wanted))
-        })
+        .map(|(field, there, wanted)| format!("{field} is {there}, not {wanted}"))
         .chain(self.unlike(run))
         .collect()
     }

@@ -8,7 +8,7 @@ mod compare;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -172,48 +172,20 @@ impl SnapshotSize {
     }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Snapshot<'t> {
-    #[serde(borrow)]
-    spec: Option<SnapshotSpec<'t>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct SnapshotSpec<'t> {
-    #[serde(borrow)]
-    selected_resources: Option<Vec<&'t RawValue>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct WorkText<'t> {
-    #[serde(borrow)]
-    spec: Option<WorkSpecText<'t>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct WorkSpecText<'t> {
-    #[serde(borrow)]
-    workload: Option<WorkloadText<'t>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct WorkloadText<'t> {
-    #[serde(borrow)]
-    manifests: Option<Vec<&'t RawValue>>,
+/// The items of a list in an object's text, as texts; none where there is no such list.
+fn items<'t>(object: &'t RawValue, path: &[&str]) -> Vec<&'t RawValue> {
+    let list = path.iter().try_fold(object, |object, field| {
+        let fields = serde_json::from_str(object.get());
+        let mut fields: BTreeMap<String, &'t RawValue> = fields.ok()?;
+        fields.remove(*field)
+    });
+    let items = list.and_then(|list| serde_json::from_str(list.get()).ok());
+    items.unwrap_or_default()
 }
 
 /// The texts of the manifests in the text of a snapshot object; none in what is no snapshot.
 fn selected(text: &RawValue) -> Vec<&RawValue> {
-    let snapshot: Snapshot<'_> = serde_json::from_str(text.get()).unwrap_or_default();
-    snapshot
-        .spec
-        .and_then(|spec| spec.selected_resources)
-        .unwrap_or_default()
+    items(text, &["spec", "selectedResources"])
 }
 
 /// How much a snapshot object holds.
@@ -239,13 +211,7 @@ pub fn in_order(part: &RawValue) -> Vec<Manifest> {
 
 /// The manifests of a Work, in its order.
 pub fn of_work(work: &RawValue) -> Vec<Manifest> {
-    let work: WorkText<'_> = serde_json::from_str(work.get()).unwrap_or_default();
-    let workload = work.spec.and_then(|spec| spec.workload);
-    read(
-        workload
-            .and_then(|workload| workload.manifests)
-            .unwrap_or_default(),
-    )
+    read(items(work, &["spec", "workload", "manifests"]))
 }
 
 fn read(texts: Vec<&RawValue>) -> Vec<Manifest> {

@@ -241,7 +241,7 @@ impl Reconciler {
             if self.state.version > AgentVersion::V01 || finished == 0 {
                 self.mark_stage_updating_progress_started(at);
             }
-            self.wait_for_cluster(&stage, name, Some(self.state.now));
+            self.wait_for_cluster(name, Some(self.state.now));
             return Ok(found);
         }
         if !self.holds(binding, cluster) {
@@ -254,7 +254,7 @@ impl Reconciler {
         let found = self.check_cluster_update_result(binding, (at, nth));
         if !matches!(found, ClusterResult::Done) {
             let started = cluster.conditions.since(reasons::STARTED);
-            self.wait_for_cluster(&stage, name, started);
+            self.wait_for_cluster(name, started);
         }
         Ok(found)
     }
@@ -409,9 +409,8 @@ impl Reconciler {
         })
     }
 
-    pub(super) fn wait_for_cluster(&mut self, stage: &str, name: &str, since: Option<Timestamp>) {
+    pub(super) fn wait_for_cluster(&mut self, name: &str, since: Option<Timestamp>) {
         self.waits.push(AwaitedEvent::Cluster {
-            stage: stage.to_owned(),
             cluster: name.to_owned(),
             stuck: since.and_then(|since| since.checked_add(stuck_after(&self.state.run)).ok()),
         });
@@ -452,8 +451,7 @@ impl Reconciler {
                 if until > self.state.now {
                     passed = false;
                     requeue = Requeue::After(until.duration_since(self.state.now));
-                    let stage = self.stage_name(at);
-                    self.waits.push(AwaitedEvent::Timer { stage, until });
+                    self.waits.push(AwaitedEvent::Timer { until });
                 } else {
                     self.mark_after_stage_wait_time_elapsed(at, nth);
                 }

@@ -70,13 +70,9 @@ pub(super) fn is_woken(state: &State) -> bool {
     let run = &state.run;
     let wrote = run.last_write();
     state.approvals.iter().any(|it| {
-        let given = it.approved().and_then(|approved| approved.since);
+        let given = it.untaken().and_then(|approved| approved.since);
         let is_new = given > wrote
             && given.is_some_and(|given| state.now.duration_since(given) <= pace::PROMPT);
-        it.spec.run == run.meta.name
-            && it.counts()
-            && !it.is_accepted()
-            && !pace::is_noted(run, &it.meta.name)
-            && is_new
+        it.spec.run == run.meta.name && !pace::is_noted(run, &it.meta.name) && is_new
     })
 }

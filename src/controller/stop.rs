@@ -64,7 +64,7 @@ impl Reconciler {
             }
             updating = true;
             let started = conditions.since(reasons::STARTED);
-            self.wait_for_cluster(&stage, &cluster.name, started);
+            self.wait_for_cluster(&cluster.name, started);
             if self.is_stuck(&cluster) {
                 stuck.push(cluster.name.clone());
             }

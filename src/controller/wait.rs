@@ -12,10 +12,9 @@ pub enum AwaitedEvent {
     /// `Approved=True` of this request, for its generation.
     Approval { request: String, generation: i64 },
     /// A timed wait.
-    Timer { stage: String, until: Timestamp },
+    Timer { until: Timestamp },
     /// A cluster that is being updated, and from when on the run is called stuck.
     Cluster {
-        stage: String,
         cluster: String,
         stuck: Option<Timestamp>,
     },
@@ -31,7 +30,7 @@ impl AwaitedEvent {
     /// When the controller does something about it by itself.
     pub const fn until(&self) -> Option<Timestamp> {
         match self {
-            Self::Timer { until, .. } => Some(*until),
+            Self::Timer { until } => Some(*until),
             Self::Cluster { stuck, .. } => *stuck,
             _ => None,
         }
@@ -45,7 +44,7 @@ impl fmt::Display for AwaitedEvent {
                 request,
                 generation,
             } => write!(f, "approval {request} of generation {generation}"),
-            Self::Timer { until, .. } => write!(f, "timer until {}", whole_seconds(*until)),
+            Self::Timer { until } => write!(f, "timer until {}", whole_seconds(*until)),
             Self::Cluster { cluster, .. } => write!(f, "cluster {cluster}"),
             Self::Removal { cluster } => write!(f, "removal from cluster {cluster}"),
             Self::Start => f.write_str("spec.state Run"),

@@ -1,6 +1,6 @@
 //! The one place that writes: each change is sent once, and what became of it is told apart.
 
-use http::{Method, Request, header};
+use http::{Request, header};
 use serde_json::{Value, json};
 
 use crate::change::Change;
@@ -99,19 +99,14 @@ impl Connection {
         body: String,
         object: &ObjectRef,
     ) -> SentChange {
-        let request = Method::from_bytes(change.method.as_bytes())
-            .map_err(|error| error.to_string())
-            .and_then(|method| {
-                Request::builder()
-                    .method(method)
-                    .uri(url)
-                    .header(header::CONTENT_TYPE, change.content_type)
-                    .body(body.into_bytes())
-                    .map_err(|error| error.to_string())
-            });
+        let request = Request::builder()
+            .method(change.method)
+            .uri(url)
+            .header(header::CONTENT_TYPE, change.content_type)
+            .body(body.into_bytes());
         let request = match request {
             Ok(request) => request,
-            Err(error) => return SentChange::Unsent(HubError::Broken(error)),
+            Err(error) => return SentChange::Unsent(HubError::Broken(error.to_string())),
         };
         let mut told = Vec::new();
         let body = match self.exchange(request).await {

@@ -56,6 +56,7 @@ impl ApplyStrategy {
 
     /// The fields in which `other` differs, as `field: ours -> theirs`, defaults filled in.
     pub fn differences(&self, other: &Self) -> Vec<String> {
+        type ValueOf<'f> = &'f dyn Fn(&ApplyStrategy) -> String;
         let (ours, theirs) = (self.with_defaults(), other.with_defaults());
         let is_same_type = ours.kind == theirs.kind;
         let force = |it: &Self| match &it.server_side {
@@ -63,32 +64,17 @@ impl ApplyStrategy {
             None if is_same_type => "absent".to_owned(),
             None => false.to_string(),
         };
-        let fields = [
-            ("type", ours.kind.clone(), theirs.kind.clone()),
-            (
-                "comparisonOption",
-                ours.comparison.clone(),
-                theirs.comparison.clone(),
-            ),
-            (
-                "whenToApply",
-                ours.when_to_apply.clone(),
-                theirs.when_to_apply.clone(),
-            ),
-            (
-                "whenToTakeOver",
-                ours.when_to_take_over.clone(),
-                theirs.when_to_take_over.clone(),
-            ),
-            (
-                "allowCoOwnership",
-                ours.allow_co_ownership.to_string(),
-                theirs.allow_co_ownership.to_string(),
-            ),
-            ("serverSideApplyConfig.force", force(&ours), force(&theirs)),
+        let fields: [(&str, ValueOf<'_>); 6] = [
+            ("type", &|it| it.kind.clone()),
+            ("comparisonOption", &|it| it.comparison.clone()),
+            ("whenToApply", &|it| it.when_to_apply.clone()),
+            ("whenToTakeOver", &|it| it.when_to_take_over.clone()),
+            ("allowCoOwnership", &|it| it.allow_co_ownership.to_string()),
+            ("serverSideApplyConfig.force", &force),
         ];
+        let fields = fields.iter();
+        let fields = fields.map(|(field, value)| (field, value(&ours), value(&theirs)));
         fields
-            .into_iter()
             .filter(|(_, ours, theirs)| ours != theirs)
             .map(|(field, ours, theirs)| format!("{field}: {ours} -> {theirs}"))
             .collect()

@@ -57,4 +57,10 @@ impl ApprovalRequest {
         self.approved()
             .is_some_and(|approved| approved.is_true() && approved.observes(self.meta.generation))
     }
+
+    /// The approval that the controller will take, and has not.
+    pub fn untaken(&self) -> Option<&Condition> {
+        let approved = self.approved();
+        approved.filter(|_| self.counts() && !self.is_accepted())
+    }
 }

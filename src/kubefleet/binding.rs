@@ -61,13 +61,9 @@ model! {
 
     /// An object that differs between hub and member.
     pub struct ComparedPlacement {
-        pub group: String = "group",
-        pub version: String = "version",
         pub kind: String = "kind",
         pub namespace: String = "namespace",
         pub name: String = "name",
-        /// The envelope that wraps the object, when one does.
-        pub envelope: Option<Box<Envelope>> = "envelope",
         /// When it was looked at last.
         pub observed: Option<Timestamp> = "observationTime",
         pub drifts: Vec<FieldDifference> = "observedDrifts",

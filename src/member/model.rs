@@ -176,7 +176,6 @@ model! {
 
     /// An object of any kind.
     pub struct AnyObject {
-        pub api_version: String = "apiVersion",
         pub kind: String = "kind",
         pub meta: MemberMeta = "metadata",
     }

@@ -237,7 +237,8 @@ pub(super) fn compute(
     );
     draft.not_checked.append(&mut found.not_checked);
     draft.still_failing = found.still_failing;
-    refused(draft, &found.groups);
+    let refused = RefusedObject::of(&found.groups).into_iter();
+    draft.warnings.extend(refused.map(RefusedObject::warning));
     moved(draft, &found.groups);
     sort_changes(found.groups, to)
 }
@@ -703,6 +704,7 @@ impl RefusedObject {
         }
     }
 
+    /// That clusters would not take it.
     fn warning(self) -> Warning {
         let (kind, fix) = match &self.why {
             ObjectRefusal::Field(_) => (
@@ -721,13 +723,5 @@ impl RefusedObject {
         };
         let warning = Warning::new(kind, &self.object, format!("{}.", self.describe()));
         warning.clusters(self.clusters).fix(fix)
-    }
-}
-
-/// Warns of objects that clusters would not take.
-fn refused(draft: &mut PlanDraft<'_>, found: &DeltaGroups) {
-    for refused in RefusedObject::of(found) {
-        let warning = refused.warning();
-        draft.warnings.push(warning);
     }
 }

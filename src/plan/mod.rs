@@ -212,35 +212,22 @@ pub struct PlannedCluster {
     pub rewritten: bool,
 }
 
-/// What a run means for a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ClusterChange {
-    /// It has the snapshot already.
-    Unchanged,
-    /// It gets a newer one.
-    Forward,
-    /// It gets an older one.
-    Back,
-    /// It gets its first one.
-    New,
-    /// The placement is removed from it.
-    Delete,
-    /// Unknown.
-    Unknown,
-}
-
-impl ClusterChange {
-    /// The word for people: what takes something back is loud.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Unchanged => "unchanged",
-            Self::Forward => "forward",
-            Self::Back => "BACK",
-            Self::New => "new",
-            Self::Delete => "delete",
-            Self::Unknown => "unknown",
-        }
+worded! {
+    /// What a run means for a cluster.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+    pub enum ClusterChange {
+        /// It has the snapshot already.
+        Unchanged = "unchanged",
+        /// It gets a newer one.
+        Forward = "forward",
+        /// It gets an older one.
+        Back = "back",
+        /// It gets its first one.
+        New = "new",
+        /// The placement is removed from it.
+        Delete = "delete",
+        /// Unknown.
+        Unknown = "unknown",
     }
 }
 

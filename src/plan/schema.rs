@@ -44,19 +44,11 @@ impl SchemaCheck {
 
     fn strategy(&mut self, strategy: &Value) {
         let meta = strategy.get("metadata");
-        let named = |field: &str| {
-            let name = meta
-                .and_then(|meta| meta.get(field))
-                .and_then(Value::as_str);
-            name.is_some_and(|name| !name.is_empty())
-        };
-        if !named("name") && !named("generateName") {
+        let name = |field: &str| meta?.get(field)?.as_str().filter(|name| !name.is_empty());
+        if name("name").or_else(|| name("generateName")).is_none() {
             self.broken("metadata.name", None, "is missing");
         }
-        if let Some(name) = meta
-            .and_then(|meta| meta.get("name"))
-            .and_then(Value::as_str)
-            && !name.is_empty()
+        if let Some(name) = name("name")
             && !is_domain(name)
         {
             self.broken(
@@ -72,20 +64,14 @@ impl SchemaCheck {
                 &["apiVersion", "kind", "metadata", "spec", "status"],
             );
         }
-        let Some(spec) = present(strategy.get("spec")) else {
-            self.broken("spec", None, "is missing");
-            return;
-        };
-        let Some(spec) = self.mapping(spec, "spec") else {
+        let spec = self.required(strategy.get("spec"), "spec");
+        let Some(spec) = spec.and_then(|spec| self.mapping(spec, "spec")) else {
             return;
         };
         self.fields(spec, "spec.", &["stages", "deleteStageTasks"]);
         self.tasks(spec, "spec", "deleteStageTasks");
-        let Some(stages) = present(spec.get("stages")) else {
-            self.broken("spec.stages", None, "is missing");
-            return;
-        };
-        let Some(stages) = self.list(stages, "spec.stages") else {
+        let stages = self.required(spec.get("stages"), "spec.stages");
+        let Some(stages) = stages.and_then(|stages| self.list(stages, "spec.stages")) else {
             return;
         };
         self.at_most(stages, "spec.stages", STAGES, "stages");
@@ -132,8 +118,7 @@ impl SchemaCheck {
     }
 
     fn name(&mut self, name: Option<&Value>, path: &str) {
-        let Some(name) = present(name) else {
-            self.broken(path, None, "is missing");
+        let Some(name) = self.required(name, path) else {
             return;
         };
         let Some(text) = self.text(name, path) else {
@@ -184,11 +169,8 @@ impl SchemaCheck {
             );
             for field in ["key", "operator"] {
                 let path = format!("{path}.{field}");
-                match present(requirement.get(field)) {
-                    Some(value) => {
-                        self.text(value, &path);
-                    }
-                    None => self.broken(&path, None, "is missing"),
+                if let Some(value) = self.required(requirement.get(field), &path) {
+                    self.text(value, &path);
                 }
             }
             if let Some(values) = present(requirement.get("values")) {
@@ -248,8 +230,7 @@ impl SchemaCheck {
             self.broken(&wait_path, Some(wait), rule);
         }
         let kind_path = format!("{path}.type");
-        let Some(kind) = present(task.get("type")) else {
-            self.broken(&kind_path, None, "is missing");
+        let Some(kind) = self.required(task.get("type"), &kind_path) else {
             return;
         };
         match (self.text(kind, &kind_path), wait) {
@@ -300,28 +281,33 @@ impl SchemaCheck {
         }
     }
 
-    fn mapping<'v>(&mut self, value: &'v Value, path: &str) -> Option<&'v Map<String, Value>> {
-        let mapping = value.as_object();
-        if mapping.is_none() {
-            self.broken(path, Some(value), "must be a mapping");
+    fn required<'v>(&mut self, value: Option<&'v Value>, path: &str) -> Option<&'v Value> {
+        let value = present(value);
+        if value.is_none() {
+            self.broken(path, None, "is missing");
         }
-        mapping
+        value
     }
 
-    fn list<'v>(&mut self, value: &'v Value, path: &str) -> Option<&'v [Value]> {
-        let list = value.as_array().map(Vec::as_slice);
-        if list.is_none() {
-            self.broken(path, Some(value), "must be a list");
-        }
-        list
+    fn mapping<'v>(&mut self, value: &'v Value, path: &str) -> Option<&'v Map<String, Value>> {
+        self.read((value, path), value.as_object(), "must be a mapping")
+    }
+
+    fn list<'v>(&mut self, value: &'v Value, path: &str) -> Option<&'v Vec<Value>> {
+        self.read((value, path), value.as_array(), "must be a list")
     }
 
     fn text<'v>(&mut self, value: &'v Value, path: &str) -> Option<&'v str> {
-        let text = value.as_str();
-        if text.is_none() {
-            self.broken(path, Some(value), "must be text: put it in quotes");
+        let rule = "must be text: put it in quotes";
+        self.read((value, path), value.as_str(), rule)
+    }
+
+    /// What a value is read as, which the rule says where it cannot be.
+    fn read<T>(&mut self, (value, path): (&Value, &str), read: Option<T>, rule: &str) -> Option<T> {
+        if read.is_none() {
+            self.broken(path, Some(value), rule);
         }
-        text
+        read
     }
 }
 

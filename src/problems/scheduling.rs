@@ -181,8 +181,11 @@ fn by_property(
     }
 }
 
+/// Whether a requirement is met where what is there compares so to what is asked for.
+type IsMetBy = fn(Ordering) -> bool;
+
 /// The operators of requirements on properties: their signs, and which order meets them.
-const OPERATORS: [(&str, &str, fn(Ordering) -> bool); 6] = [
+const OPERATORS: [(&str, &str, IsMetBy); 6] = [
     ("Gt", ">", Ordering::is_gt),
     ("Ge", ">=", Ordering::is_ge),
     ("Eq", "=", Ordering::is_eq),

@@ -10,10 +10,8 @@ pub fn snapshot_index(
     tense: RefusalTense<'_>,
 ) -> Problem {
     let subject = subject.into();
-    let run = match tense {
-        RefusalTense::Now => "The run".to_owned(),
-        RefusalTense::Past { .. } => subject.to_string(),
-    };
+    let past = subject.to_string();
+    let run = tense.pick("The run", &past);
     Problem::new(
         subject,
         format!(

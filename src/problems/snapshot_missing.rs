@@ -85,10 +85,8 @@ pub fn snapshot_pruned(
     tense: RefusalTense<'_>,
 ) -> Problem {
     let subject = subject.into();
-    let run = match tense {
-        RefusalTense::Now => "The run".to_owned(),
-        RefusalTense::Past { .. } => subject.to_string(),
-    };
+    let past = subject.to_string();
+    let run = tense.pick("The run", &past);
     let placement = inventory.placement.present();
     let keeps = placement.map_or_else(String::new, |placement| {
         format!(" (it keeps {})", placement.history_limit())

@@ -357,10 +357,11 @@ fn changes(clusters: &[PlannedCluster]) -> Option<String> {
         *numbers.entry(key).or_default() += 1;
     }
     let part = |((change, rewritten), number): (&(ClusterChange, bool), &usize)| {
-        let how = if *rewritten {
-            REWRITTEN
-        } else {
-            change.as_str()
+        let how = match change {
+            _ if *rewritten => REWRITTEN,
+            // What takes something back is loud.
+            ClusterChange::Back => "BACK",
+            change => change.as_str(),
         };
         format!("{number} {how}")
     };

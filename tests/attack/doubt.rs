@@ -35,11 +35,18 @@ fn told(what: &str, server: &Server, words: &[&str], code: i32, saying: &str) ->
     told
 }
 
-fn dated(reply: Reply) -> Reply {
+fn dated(reply: Reply, date: &str) -> Reply {
     Reply {
-        headers: format!("{}Date: {DATE}\r\n", reply.headers),
+        headers: format!("{}Date: {date}\r\n", reply.headers),
         ..reply
     }
+}
+
+/// The object with something else in it.
+fn altered(object: &Value, alter: fn(&mut Value)) -> Reply {
+    let mut object = object.clone();
+    alter(&mut object);
+    Reply::json(&object)
 }
 
 fn failing(status: &'static str, body: impl Into<Vec<u8>>) -> Reply {
@@ -122,12 +129,7 @@ fn hub_with(example: &str, manager: &'static str, effect: Effect, answer: Answer
             return Some(answer(&new));
         }
         let now = kept.get(&path).cloned().unwrap_or_else(right);
-        let missing = now["code"] == 404;
-        let status = if missing { "404 Not Found" } else { "200 OK" };
-        Some(dated(Reply {
-            status,
-            ..Reply::json(&now)
-        }))
+        Some(dated(Reply::json(&now), DATE))
     })
 }
 
@@ -174,9 +176,7 @@ const UNCLEAR: [(&str, Answer); 13] = [
         Reply::text(now.to_string()[..60].to_owned())
     }),
     ("another object", |now| {
-        let mut now = now.clone();
-        now["metadata"]["name"] = json!("another");
-        Reply::json(&now)
+        altered(now, |it| it["metadata"]["name"] = json!("another"))
     }),
 ];
 
@@ -295,25 +295,17 @@ fn is_rehearsal(asked: &Asked) -> bool {
 #[test]
 fn what_was_changed_on_the_way_is_no_success() {
     let unchanged: [(&[&str], Answer); 4] = [
+        (APPROVE, |now| altered(now, |it| it["status"] = json!({}))),
         (APPROVE, |now| {
-            let mut now = now.clone();
-            now["status"] = json!({});
-            Reply::json(&now)
-        }),
-        (APPROVE, |now| {
-            let mut now = now.clone();
-            now["status"]["conditions"][0]["observedGeneration"] = json!(7);
-            Reply::json(&now)
+            altered(now, |it| {
+                it["status"]["conditions"][0]["observedGeneration"] = json!(7);
+            })
         }),
         (STOP, |now| {
-            let mut now = now.clone();
-            now["spec"]["state"] = json!("Run");
-            Reply::json(&now)
+            altered(now, |it| it["spec"]["state"] = json!("Run"))
         }),
         (DELETE, |now| {
-            let mut now = now.clone();
-            now["metadata"]["deletionTimestamp"] = Value::Null;
-            Reply::json(&now)
+            altered(now, |it| it["metadata"]["deletionTimestamp"] = Value::Null)
         }),
     ];
     for (words, answer) in unchanged {
@@ -325,12 +317,8 @@ fn what_was_changed_on_the_way_is_no_success() {
             told("a change", &hub(Effect::Lost, answer), &words, 1, saying);
         }
     }
-    let altered: Answer = |now| {
-        let mut now = now.clone();
-        now["spec"]["placementName"] = json!("another");
-        Reply::json(&now)
-    };
-    let server = hub(Effect::Taken, altered);
+    let another: Answer = |now| altered(now, |it| it["spec"]["placementName"] = json!("another"));
+    let server = hub(Effect::Taken, another);
     let what = told("a change", &server, CREATE, 1, "but not as it was sent");
     assert!(what.contains("placementName is \"another\", not"), "{what}");
     assert!(!what.contains("was not created"), "{what}");
@@ -358,16 +346,8 @@ fn a_write_that_came_back_as_it_was_sent_is_done() {
 fn no_hub_is_measured_with_the_clock_of_another() {
     let hub_at = |date: &'static str| {
         Server::lying(move |asked, right| {
-            let answer = |value: &Value| Reply {
-                headers: format!("Content-Type: application/json\r\nDate: {date}\r\n"),
-                status: if value["code"] == 404 {
-                    "404 Not Found"
-                } else {
-                    "200 OK"
-                },
-                ..Reply::json(value)
-            };
-            (!asked.target.contains("watch=")).then(|| answer(&right()))
+            let watches = asked.target.contains("watch=");
+            (!watches).then(|| dated(Reply::json(&right()), date))
         })
     };
     let hubs = [

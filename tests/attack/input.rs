@@ -65,127 +65,54 @@ fn archive(members: &[(String, Vec<u8>)]) -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
-/// Texts of about this size that make much of what they say: what each begins with, repeats and
-/// ends with.
-fn dense(size: usize) -> Vec<(&'static str, String)> {
-    const RUNS: &str =
+const RUN: &str = "apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterStagedUpdateRun\nmetadata: {name: a}\n";
+
+/// Texts that make much of what they say: what each begins with, repeats and ends with. `{JSON}` and
+/// `{YAML}` begin a run.
+#[rustfmt::skip]
+const DENSE: &[(&str, &str, &str, &str)] = &[
+    ("empty objects", r#"{JSON}List","items":["#, "{},", "{}]}"),
+    ("named objects", r#"{JSON}List","items":["#, r#"{"metadata":{"name":"a"}},"#, "{}]}"),
+    ("lists before the kind", r#"{"a":["#, "[],", "[]]}"),
+    ("mappings before the kind", r#"{"a":["#, r#"{"a":0},"#, "0]}"),
+    ("keys before the kind", "{", r#""a":[0],"#, r#""b":0}"#),
+    ("our own document", r#"{"apiVersion":"kubectl-fleet-stage/v1","kind":"Bundle","kinds":["#, "[],", "[]]}"),
+    ("our own documents", "", r#"{"apiVersion":"kubectl-fleet-stage/v1","kind":"X"}"#, ""),
+    ("conditions", r#"{JSON}","metadata":{"name":"a"},"status":{"conditions":["#, "{},", "{}]}}"),
+    ("stages", r#"{JSON}","metadata":{"name":"a"},"status":{"stagesStatus":["#, "{},", "{}]}}"),
+    ("numbers as text", r#"{JSON}","metadata":{"name":"a","finalizers":["#, "0,", "0]}}"),
+    ("YAML: flow lists", "{YAML}x:\n", "- []\n", ""),
+    ("YAML: stages", "{YAML}status: {stagesStatus: [", "{},", "]}\n"),
+    ("YAML: finalizers", "{YAML}spec: {}\nmetadata: {name: a, finalizers: [", "0,", "]}\n"),
+    ("YAML: an anchor", "{YAML}x: &x [", "0,", "]\n"),
+    ("YAML: a merged mapping", "{YAML}x:\n  <<: {", "a,", "}\n"),
+    ("YAML: our own document", "apiVersion: kubectl-fleet-stage/v1\nkind: Bundle\nkinds: [", "[],", "]\n"),
+    ("YAML: separators", "", "---\n", ""),
+    ("YAML: short documents", "", "---\na\n", ""),
+];
+
+/// These texts, of about this size.
+fn dense(size: usize) -> impl Iterator<Item = (&'static str, String)> {
+    let json =
         r#"{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"ClusterStagedUpdateRun"#;
-    const YAML: &str = "apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterStagedUpdateRun\nmetadata: {name: a}\n";
-    let text = |start: String, again: &str, end: &str| {
-        let times = size / again.len();
-        [start.as_str(), &again.repeat(times), end].concat()
-    };
-    let run = |field: &str| format!("{RUNS}\",\"metadata\":{{\"name\":\"a\"}},\"{field}");
-    let own = "apiVersion: kubectl-fleet-stage/v1\nkind: Bundle\n";
-    vec![
-        (
-            "empty objects",
-            text(format!("{RUNS}List\",\"items\":["), "{},", "{}]}"),
-        ),
-        (
-            "named objects",
-            text(
-                format!("{RUNS}List\",\"items\":["),
-                r#"{"metadata":{"name":"a"}},"#,
-                "{}]}",
-            ),
-        ),
-        (
-            "lists before the kind",
-            text("{\"a\":[".into(), "[],", "[]]}"),
-        ),
-        (
-            "mappings before the kind",
-            text("{\"a\":[".into(), r#"{"a":0},"#, "0]}"),
-        ),
-        (
-            "keys before the kind",
-            text("{".into(), "\"a\":[0],", "\"b\":0}"),
-        ),
-        (
-            "our own document",
-            text(
-                r#"{"apiVersion":"kubectl-fleet-stage/v1","kind":"Bundle","kinds":["#.into(),
-                "[],",
-                "[]]}",
-            ),
-        ),
-        (
-            "our own documents",
-            text(
-                String::new(),
-                r#"{"apiVersion":"kubectl-fleet-stage/v1","kind":"X"}"#,
-                "",
-            ),
-        ),
-        (
-            "conditions",
-            text(run("status\":{\"conditions\":["), "{},", "{}]}}"),
-        ),
-        (
-            "stages",
-            text(run("status\":{\"stagesStatus\":["), "{},", "{}]}}"),
-        ),
-        (
-            "numbers as text",
-            text(
-                format!("{RUNS}\",\"metadata\":{{\"name\":\"a\",\"finalizers\":["),
-                "0,",
-                "0]}}",
-            ),
-        ),
-        (
-            "YAML: flow lists",
-            text(format!("{YAML}x:\n"), "- []\n", ""),
-        ),
-        (
-            "YAML: stages",
-            text(format!("{YAML}status: {{stagesStatus: ["), "{},", "]}\n"),
-        ),
-        (
-            "YAML: finalizers",
-            text(
-                format!("{YAML}spec: {{}}\nmetadata: {{name: a, finalizers: ["),
-                "0,",
-                "]}\n",
-            ),
-        ),
-        (
-            "YAML: an anchor",
-            text(format!("{YAML}x: &x ["), "0,", "]\n"),
-        ),
-        (
-            "YAML: a merged mapping",
-            text(format!("{YAML}x:\n  <<: {{"), "a,", "}\n"),
-        ),
-        (
-            "YAML: our own document",
-            text(format!("{own}kinds: ["), "[],", "]\n"),
-        ),
-        ("YAML: separators", text(String::new(), "---\n", "")),
-        ("YAML: short documents", text(String::new(), "---\na\n", "")),
-    ]
+    DENSE.iter().map(move |&(what, start, again, end)| {
+        let start = start.replace("{JSON}", json).replace("{YAML}", RUN);
+        (what, start + &again.repeat(size / again.len()) + end)
+    })
 }
 
 /// A text never makes more than its size allows, however it is written.
 #[test]
 fn small_texts_do_not_become_large() {
     // Beyond what any input may take.
-    for (what, text) in dense(1 << 20) {
+    for ((what, text), (_, short)) in dense(1 << 20).zip(dense(600)) {
         let error = read(&text, ReadLimits::default());
         let refused = error.as_ref().is_err_and(|error| {
             let hint = error.hint.as_deref().unwrap_or_default();
             error.message.contains("of memory") && hint.contains("--max-input 256Mi")
         });
         // What takes no more than its share ends as it would if it were short.
-        let short = read(
-            &dense(600)
-                .into_iter()
-                .find(|(name, _)| *name == what)
-                .unwrap()
-                .1,
-            ReadLimits::default(),
-        );
+        let short = read(&short, ReadLimits::default());
         let same =
             |a: &Result<Bundle, ReadError>, b: &Result<Bundle, ReadError>| a.is_ok() == b.is_ok();
         assert!(refused || same(&error, &short), "{what}: {error:?}");
@@ -200,8 +127,6 @@ fn small_texts_do_not_become_large() {
         assert!(refused || !dense, "{what}: {error:?}");
     }
 }
-
-const RUN: &str = "apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterStagedUpdateRun\nmetadata: {name: a}\n";
 
 /// The limit holds for all files together, whatever they are in.
 #[test]

@@ -73,7 +73,24 @@ pub struct Planted {
     pub secret: String,
 }
 
+/// Where a secret is found: what that is called, what holds the text, and the text, with `{v}` for
+/// the secret and `{url}` for the secret as a URL has it.
+type Place<'t> = (&'static str, Holder, &'t str);
+
+/// An object that has a text.
+type Holder = fn(String) -> Value;
+
 impl Planted {
+    fn new(kind: &str, (place, holder, text): Place<'_>, secret: String) -> Self {
+        let text = text.replace("{v}", &secret);
+        Self {
+            kind: kind.to_owned(),
+            place,
+            object: holder(text.replace("{url}", &encoded(&secret))),
+            secret,
+        }
+    }
+
     /// The parts of the secret, as it is and as it stands in a URL: each is as telling as all of it.
     pub fn pieces(&self) -> Vec<String> {
         let pieces = |secret: &str| -> Vec<String> {
@@ -211,21 +228,24 @@ const TOKENS: &[(&str, &str)] = &[
     ("Apache hash", "$apr1${A8}${A22}"),
 ];
 
-/// Where a token is found that needs no name: text with `@` in its place.
+/// Where a token is found, which needs no name.
 #[rustfmt::skip]
-const TOKEN_PLACES: &[(&str, &str)] = &[
-    ("sentence", "failed to authenticate with @, giving up"),
-    ("quoted in a sentence", "the server refused \"@\": unauthorized"),
-    ("end of a sentence", "cannot use @"),
-    ("brackets", "credential (@) has expired"),
-    ("line of a log", "E0102 10:11:12.000 1 client.go:12] \"request failed\" header=\"@\" attempt=3"),
-    ("JSON after text", "patch refused: {\"spec\":{\"x\":\"@\",\"replicas\":2}}"),
-    ("JSON in JSON after text", "patch refused: \"{\\\"spec\\\":{\\\"x\\\":\\\"@\\\"}}\""),
-    ("words of Go", "{Name:x Value:@ ValueFrom:nil}"),
-    ("setting", "# clients\nendpoint: https://example.com\nvalue: @\nretries: 3\n"),
-    ("variable", "export X=@\nexport Y=1\n"),
-    ("argument", "run --x=@ --y 2"),
-    ("query", "GET https://example.com/v1?x=@&y=2 failed"),
+const TOKEN_PLACES: &[Place<'static>] = &[
+    ("sentence", said, "failed to authenticate with {v}, giving up"),
+    ("quoted in a sentence", said, "the server refused \"{v}\": unauthorized"),
+    ("end of a sentence", said, "cannot use {v}"),
+    ("brackets", said, "credential ({v}) has expired"),
+    ("line of a log", said, "E0102 10:11:12.000 1 client.go:12] \"request failed\" header=\"{v}\" attempt=3"),
+    ("JSON after text", said, "patch refused: {\"spec\":{\"x\":\"{v}\",\"replicas\":2}}"),
+    ("JSON in JSON after text", said, "patch refused: \"{\\\"spec\\\":{\\\"x\\\":\\\"{v}\\\"}}\""),
+    ("words of Go", said, "{Name:x Value:{v} ValueFrom:nil}"),
+    ("setting", configured, "# clients\nendpoint: https://example.com\nvalue: {v}\nretries: 3\n"),
+    ("variable", configured, "export X={v}\nexport Y=1\n"),
+    ("argument", in_pod, r#"{"name": "web", "command": ["sh", "-c", "run --x={v} --y 2"]}"#),
+    ("query", said, "GET https://example.com/v1?x={v}&y=2 failed"),
+    ("value of a variable", object, r#"{"name": "X", "value": "{v}"}"#),
+    ("annotation", annotated, "{v}"),
+    ("item of a list", in_pod, r#"{"name": "web", "args": ["serve", "{v}"]}"#),
 ];
 
 /// Names that say that their value is a credential.
@@ -294,27 +314,132 @@ const VALUES: &[(&str, &str)] = &[
     ("words", "{a7}-{a5}-{a8}-{a4}"),
 ];
 
-fn camel(name: &str) -> String {
-    let mut words = name.split('_');
-    let first = words.next().unwrap_or_default().to_lowercase();
-    words.fold(first, |out, word| {
-        out + &word[..1].to_uppercase() + &word[1..].to_lowercase()
-    })
-}
+/// Where a value is found under a name, in the forms that a name has there.
+#[rustfmt::skip]
+const NAMED_PLACES: &[Place<'static>] = &[
+    ("environment", in_pod, r#"{"name": "web", "env": [{"name": "A", "value": "1"}, {"name": "{NAME}", "value": "{v}"}]}"#),
+    ("field", object, r#"{"kind": "App", "spec": {"db": {"{camel}": "{v}"}}}"#),
+    ("key of a ConfigMap", object, r#"{"kind": "ConfigMap", "data": {"{name}": "{v}"}}"#),
+    ("flag and value", in_pod, r#"{"name": "web", "args": ["serve", "--{kebab}", "{v}"]}"#),
+    ("flag with value", in_pod, r#"{"name": "web", "args": ["serve", "--{kebab}={v}"]}"#),
+    ("line of YAML", configured, "server:\n  port: 80\n  {camel}: \"{v}\"\n  host: a\n"),
+    ("line of properties", configured, "server.port=80\napp.{dotted}={v}\nserver.host=a\n"),
+    ("line of a shell", configured, "#!/bin/sh\nexport {NAME}='{v}'\nexec serve\n"),
+    ("line of a .env", configured, "A=1\n{NAME}={v}\nB=2\n"),
+    ("JSON", |text| configured(object(text).to_string()), r#"{"db": {"{camel}": "{v}", "port": 5432}}"#),
+    ("TOML", configured, "[db]\nport = 5432\n{name} = \"{v}\"\n"),
+    ("JSON after text", said, r#"invalid object: {"a":1,"{camel}":"{v}"}"#),
+    ("JSON in JSON after text", said, r#"invalid object: "{\"a\":1,\"{camel}\":\"{v}\"}""#),
+    ("pair in JSON after text", said, r#"invalid: {"env":[{"name":"{NAME}","value":"{v}"}]}"#),
+    ("pair in YAML", configured, "env:\n- name: {NAME}\n  value: \"{v}\"\n- name: B\n  value: x\n"),
+    ("refused value", said, r#"Deployment "web" is invalid: spec.db.{camel}: Invalid value: "{v}": must be shorter"#),
+    ("refused key", said, r#"ConfigMap "web" is invalid: data[{kebab}]: Invalid value: "{v}": no"#),
+    ("header", said, "request failed, headers: X-{Header}: {v}"),
+    ("command in text", said, "exec failed: serve --{kebab} {v} --port 80"),
+    ("command with a dash", said, "exec failed: serve -{kebab} {v} -port 80"),
+    ("assignment in text", said, "exec failed: {NAME}={v} serve --port 80"),
+    ("colon in text", said, "login failed with {camel}: {v}"),
+    ("XML", configured, "<config>\n  <{camel}>{v}</{camel}>\n</config>\n"),
+    ("attributes of XML", configured, "<add key=\"{camel}\" value=\"{v}\"/>\n"),
+    ("query", said, "GET https://example.com/v1?a=1&{name}={url}&b=2: refused"),
+    ("patch", object, r#"{"op": "add", "path": "/spec/db/{camel}", "value": "{v}"}"#),
+    ("drift", object, r#"{"status": {"driftedPlacements": [{"kind": "App", "observedDrifts": [{"path": "/spec/{camel}", "valueInHub": "{v}", "valueInMember": "a"}]}]}}"#),
+];
 
-fn kebab(name: &str) -> String {
-    name.to_lowercase().replace('_', "-")
-}
+/// Where a password is found in what leads to a server, and what else is secret by its place.
+#[rustfmt::skip]
+const CONNECTIONS: &[Place<'static>] = &[
+    ("ADO.NET", said, "cannot connect with Server=db;Database=x;User Id=app;Password={v};Encrypt=true"),
+    ("ODBC", said, "Driver={ODBC};Server=db;Uid=app;Pwd={v};"),
+    ("libpq", said, "cannot connect to \"host=db user=app password={v} dbname=x\""),
+    ("JDBC", said, "jdbc:sqlserver://db:1433;user=app;password={v};encrypt=true"),
+    ("JDBC query", said, "jdbc:mysql://db/x?user=app&password={url}"),
+    ("Azure storage", said, "DefaultEndpointsProtocol=https;AccountName=x;AccountKey={v};EndpointSuffix=core.windows.net"),
+    ("Service Bus", said, "Endpoint=sb://x.servicebus.windows.net/;SharedAccessKeyName=all;SharedAccessKey={v}"),
+    ("sshpass", said, "exec failed: sshpass -p {v} ssh host"),
+    ("mysql", said, "exec failed: mysql -u root -p{v} shop"),
+    ("redis-cli", said, "exec failed: redis-cli -h db -a {v} ping"),
+    ("docker login", said, "exec failed: docker login -u app -p {v} registry.example.com"),
+    ("curl -u", said, "exec failed: curl -s -u app:{v} https://example.com/x"),
+    ("curl --user", said, "exec failed: curl --user app:{v} https://example.com/x"),
+    ("wget", said, "exec failed: wget --user=app --password={v} https://example.com/x"),
+    ("helm --set", said, "exec failed: helm upgrade x y --set db.password={v},replicas=2"),
+    ("openssl", said, "exec failed: openssl pkcs12 -in x.p12 -passin pass:{v} -nokeys"),
+    ("URL", said, "dial postgres://app:{url}@db.example.com:5432/x?sslmode=disable: refused"),
+    ("AMQP URL", configured, "broker: amqps://app:{url}@mq:5671/x\n"),
+    ("Go DSN", said, "open app:{v}@tcp(db:3306)/shop: refused"),
+    ("MongoDB URL in a variable", object, r#"{"name": "URI", "value": "mongodb+srv://app:{url}@c0.example.net/x"}"#),
+    ("netrc", configured, "machine example.com\nlogin app\npassword {v}\n"),
+    ("redis.conf", configured, "port 6379\nrequirepass {v}\nappendonly yes\n"),
+    ("SQL", configured, "CREATE USER app;\nALTER USER app IDENTIFIED BY '{v}';\n"),
+    ("curl in arguments", in_pod, r#"{"command": ["curl", "-u", "app:{v}", "https://example.com"]}"#),
+    ("Hadoop XML", configured, "<property>\n  <name>fs.s3a.secret.key</name>\n  <value>{v}</value>\n</property>\n"),
+    ("data of a Secret", object, r#"{"apiVersion": "v1", "kind": "Secret", "stringData": {"x": "{v}"}}"#),
+    ("Secret in a Work", object, r#"{"kind": "Work", "spec": {"workload": {"manifests": [{"apiVersion": "v1", "kind": "Secret", "data": {"x": "{v}"}}]}}}"#),
+    ("Secret in an envelope", object, r#"{"kind": "ResourceEnvelope", "data": {"s.yaml": {"apiVersion": "v1", "kind": "Secret", "data": {"x": "{v}"}}}}"#),
+    ("Secret in YAML", configured, "apiVersion: v1\nkind: Secret\nstringData:\n  x: \"{v}\"\n"),
+    ("Secret in JSON", annotated, r#"{"apiVersion":"v1","data":{"x":"{v}"},"kind":"Secret"}"#),
+    ("Secret in JSON after text", said, r#"cannot apply {"apiVersion":"v1","data":{"x":"{v}"},"kind":"Secret"}"#),
+    ("Secret in a patch after text", said, r#"cannot patch Secret with "{\"data\":{\"x\":\"{v}\"}}""#),
+    ("Secret as Go prints it", said, "cannot apply &{map[apiVersion:v1 data:map[x:{v}] kind:Secret metadata:map[name:db]]}"),
+    ("block of YAML", configured, "db:\n  password: |\n    {v}\n  port: 1\n"),
+    ("drift of a Secret", object, r#"{"status": {"diffedPlacements": [{"kind": "Secret", "observedDiffs": [{"path": "/data/x", "valueInHub": "{v}"}]}]}}"#),
+];
 
-fn dotted(name: &str) -> String {
-    format!("app.{}", name.to_lowercase().replace('_', "."))
-}
+/// What is secret in a form of its own: what it is, what it looks like, and the text.
+#[rustfmt::skip]
+const FORMS: &[(&str, &str, &str)] = &[
+    ("Authorization: Bearer", "{A32}", "Authorization: Bearer {v}"),
+    ("Authorization: token", "{H40}", "Authorization: token {v}"),
+    ("Authorization: ApiKey", "{A22}", "Authorization: ApiKey {v}"),
+    ("Authorization without scheme", "{A30}", "Authorization: {v}"),
+    ("Authorization in JSON", "{A30}", r#"request: {"headers":{"Authorization":"Bearer {v}"}}"#),
+    ("Bearer in text", "{A12}9{A12}", "got 401 with Bearer {v} from server"),
+    ("Cookie", "{A32}", "Cookie: session={v}; theme=dark"),
+    ("curl -H", "{A32}", "curl -H 'X-Api-Key: {v}' https://example.com"),
+    ("curl -H Authorization", "{A32}", "curl -H \"Authorization: Bearer {v}\" https://example.com"),
+    ("SAS", "{A40}", "GET https://x.blob.core.windows.net/c/b?sv=2022-11-02&sr=b&sig={v}%3D: 403"),
+    ("signed URL of S3", "{H64}", "GET https://b.s3.amazonaws.com/k?X-Amz-Date=20250101T000000Z&X-Amz-Signature={v}: 403"),
+    ("signed URL of GCS", "{H64}", "GET https://storage.googleapis.com/b/k?X-Goog-Date=1&X-Goog-Signature={v}: 403"),
+    ("Slack webhook", "T{U10}/B{U10}/{A24}", "POST https://hooks.slack.com/services/{v} failed"),
+    ("Discord webhook", "{D18}/{W68}", "POST https://discord.com/api/webhooks/{v} failed"),
+    ("Teams webhook", "{H8}-{H4}-{H4}-{H4}-{H12}@{H8}-{H4}-{H4}-{H4}-{H12}/IncomingWebhook/{H32}/{H12}", "POST https://x.webhook.office.com/webhookb2/{v} failed"),
+    ("PagerDuty integration", "{H32}", "POST https://events.pagerduty.com/integration/{v}/enqueue failed"),
+    ("Feishu webhook", "{H8}-{H4}-{H4}-{H4}-{H12}", "POST https://open.feishu.cn/open-apis/bot/v2/hook/{v} failed"),
+    ("token in a URL", "{A40}", "fetch https://{v}@github.com/a/b.git failed"),
+    ("token and user in a URL", "{A40}", "fetch https://x-access-token:{v}@github.com/a/b.git failed"),
+    ("npmrc", "{A36}", "//registry.example.com/:_authToken={v}"),
+];
 
-fn header(name: &str) -> String {
-    let words = name
-        .split('_')
-        .map(|word| word[..1].to_uppercase() + &word[1..].to_lowercase());
-    format!("X-{}", words.collect::<Vec<_>>().join("-"))
+/// Where a user and a password are found in base64.
+#[rustfmt::skip]
+const LOGINS: &[Place<'static>] = &[
+    ("Docker configuration", configured, r#"{"auths":{"registry.example.com":{"auth":"{v}"}}}"#),
+    ("Docker configuration after text", said, r#"bad config: {"auths":{"registry.example.com":{"auth":"{v}"}}}"#),
+    ("Docker configuration in YAML", configured, "auths:\n  registry.example.com:\n    auth: {v}\n"),
+    ("npmrc", configured, "registry=https://example.com\n_auth={v}\n"),
+    ("Authorization: Basic", said, "401 with Authorization: Basic {v}"),
+    ("Basic in JSON", said, r#"request {"headers":{"Authorization":["Basic {v}"]}}"#),
+];
+
+/// A text with a name in it, in each of its forms.
+fn named(text: &str, name: &str) -> String {
+    let lower = name.to_lowercase();
+    let words = name.split('_');
+    let words = words.map(|word| word[..1].to_uppercase() + &word[1..].to_lowercase());
+    let words: Vec<_> = words.collect();
+    let forms = [
+        ("{NAME}", name.to_owned()),
+        ("{camel}", words[0].to_lowercase() + &words[1..].concat()),
+        ("{kebab}", lower.replace('_', "-")),
+        ("{dotted}", lower.replace('_', ".")),
+        ("{Header}", words.join("-")),
+        ("{name}", lower),
+    ];
+    let text = text.to_owned();
+    forms
+        .iter()
+        .fold(text, |text, (form, name)| text.replace(*form, name))
 }
 
 /// A text in the objects that have one: what a controller wrote, and what a user did.
@@ -332,189 +457,14 @@ fn annotated(text: String) -> Value {
     json!({"kind": "Deployment", "metadata": {"name": "web", "annotations": {"example.com/note": text}}})
 }
 
-fn in_pod(container: Value) -> Value {
+fn in_pod(container: String) -> Value {
     json!({"kind": "Work", "spec": {"workload": {"manifests": [{"apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"name": "web"}, "spec": {"template": {"spec": {"containers": [container]}}}}]}}})
+        "metadata": {"name": "web"}, "spec": {"template": {"spec": {"containers": [object(container)]}}}}]}}})
 }
 
-/// Everything that is planted.
-pub fn all(seed: u64) -> Vec<Planted> {
-    let mut dice = Dice::new(seed);
-    let mut planted = Vec::new();
-    for (kind, pattern) in TOKENS {
-        for (place, text) in TOKEN_PLACES {
-            let secret = dice.fill(pattern);
-            let text = text.replace('@', &secret);
-            let object = match *place {
-                "setting" | "variable" => configured(text),
-                "argument" => in_pod(json!({"name": "web", "command": ["sh", "-c", text]})),
-                _ => said(text),
-            };
-            planted.push(Planted {
-                kind: (*kind).to_owned(),
-                place,
-                object,
-                secret,
-            });
-        }
-        for (place, object) in [
-            ("value of a variable", json!({"name": "X", "value": "@"})),
-            ("annotation", annotated("@".to_owned())),
-            (
-                "item of a list",
-                in_pod(json!({"name": "web", "args": ["serve", "@"]})),
-            ),
-        ] {
-            let secret = dice.fill(pattern);
-            let text = object.to_string().replace('@', &secret);
-            let object = serde_json::from_str(&text).unwrap_or_default();
-            planted.push(Planted {
-                kind: (*kind).to_owned(),
-                place,
-                object,
-                secret,
-            });
-        }
-    }
-    for name in NAMES {
-        for (what, pattern) in VALUES {
-            let kind = format!("{name} ({what})");
-            by_name(&mut dice, name, &kind, pattern, &mut planted);
-        }
-    }
-    others(&mut dice, &mut planted);
-    planted
-}
-
-fn by_name(dice: &mut Dice, name: &str, kind: &str, pattern: &str, planted: &mut Vec<Planted>) {
-    let mut plant = |place, make: &dyn Fn(&str) -> Value| {
-        let secret = dice.fill(pattern);
-        planted.push(Planted {
-            kind: kind.to_owned(),
-            place,
-            object: make(&secret),
-            secret,
-        });
-    };
-    let (camel, kebab, dotted, header) = (camel(name), kebab(name), dotted(name), header(name));
-    plant("environment", &|v| {
-        in_pod(
-            json!({"name": "web", "env": [{"name": "A", "value": "1"}, {"name": name, "value": v}]}),
-        )
-    });
-    plant(
-        "field",
-        &|v| json!({"kind": "App", "spec": {"db": {camel.clone(): v}}}),
-    );
-    plant(
-        "key of a ConfigMap",
-        &|v| json!({"kind": "ConfigMap", "data": {name.to_lowercase(): v}}),
-    );
-    plant("flag and value", &|v| {
-        in_pod(json!({"name": "web", "args": ["serve", format!("--{kebab}"), v]}))
-    });
-    plant("flag with value", &|v| {
-        in_pod(json!({"name": "web", "args": ["serve", format!("--{kebab}={v}")]}))
-    });
-    plant("line of YAML", &|v| {
-        configured(format!(
-            "server:\n  port: 80\n  {camel}: {}\n  host: a\n",
-            json!(v)
-        ))
-    });
-    plant("line of properties", &|v| {
-        configured(format!("server.port=80\n{dotted}={v}\nserver.host=a\n"))
-    });
-    plant("line of a shell", &|v| {
-        configured(format!("#!/bin/sh\nexport {name}='{v}'\nexec serve\n"))
-    });
-    plant("line of a .env", &|v| {
-        configured(format!("A=1\n{name}={v}\nB=2\n"))
-    });
-    plant("JSON", &|v| {
-        configured(json!({"db": {camel.clone(): v, "port": 5432}}).to_string())
-    });
-    plant("TOML", &|v| {
-        configured(format!(
-            "[db]\nport = 5432\n{} = \"{v}\"\n",
-            name.to_lowercase()
-        ))
-    });
-    plant("JSON after text", &|v| {
-        said(format!(
-            "invalid object: {}",
-            json!({"a": 1, camel.clone(): v})
-        ))
-    });
-    plant("JSON in JSON after text", &|v| {
-        said(format!(
-            "invalid object: {}",
-            json!(json!({"a": 1, camel.clone(): v}).to_string())
-        ))
-    });
-    plant("pair in JSON after text", &|v| {
-        said(format!(
-            "invalid: {}",
-            json!({"env": [{"name": name, "value": v}]})
-        ))
-    });
-    plant("pair in YAML", &|v| {
-        configured(format!(
-            "env:\n- name: {name}\n  value: {}\n- name: B\n  value: x\n",
-            json!(v)
-        ))
-    });
-    plant("refused value", &|v| {
-        said(format!(
-            "Deployment \"web\" is invalid: spec.db.{camel}: Invalid value: {}: must be shorter",
-            json!(v)
-        ))
-    });
-    plant("refused key", &|v| {
-        said(format!(
-            "ConfigMap \"web\" is invalid: data[{kebab}]: Invalid value: {}: no",
-            json!(v)
-        ))
-    });
-    plant("header", &|v| {
-        said(format!("request failed, headers: {header}: {v}"))
-    });
-    plant("command in text", &|v| {
-        said(format!("exec failed: serve --{kebab} {v} --port 80"))
-    });
-    plant("command with a dash", &|v| {
-        said(format!("exec failed: serve -{kebab} {v} -port 80"))
-    });
-    plant("assignment in text", &|v| {
-        said(format!("exec failed: {name}={v} serve --port 80"))
-    });
-    plant("colon in text", &|v| {
-        said(format!("login failed with {camel}: {v}"))
-    });
-    plant("XML", &|v| {
-        configured(format!(
-            "<config>\n  <{camel}>{}</{camel}>\n</config>\n",
-            v.replace('&', "&amp;")
-        ))
-    });
-    plant("attributes of XML", &|v| {
-        configured(format!("<add key=\"{camel}\" value=\"{v}\"/>\n"))
-    });
-    plant("query", &|v| {
-        said(format!(
-            "GET https://example.com/v1?a=1&{}={}&b=2: refused",
-            name.to_lowercase(),
-            encoded(v)
-        ))
-    });
-    plant(
-        "patch",
-        &|v| json!({"op": "add", "path": format!("/spec/db/{camel}"), "value": v}),
-    );
-    plant(
-        "drift",
-        &|v| json!({"status": {"driftedPlacements": [{"kind": "App", "observedDrifts": [{"path": format!("/spec/{camel}"), "valueInHub": v, "valueInMember": "a"}]}]}}),
-    );
+/// The object that a text writes down.
+fn object(text: String) -> Value {
+    serde_json::from_str(&text).unwrap_or(Value::String(text))
 }
 
 fn encoded(value: &str) -> String {
@@ -527,349 +477,74 @@ fn encoded(value: &str) -> String {
     })
 }
 
-/// What is secret by its place, or in a form of its own.
-fn others(dice: &mut Dice, planted: &mut Vec<Planted>) {
-    let mut plant = |kind: &str, place, pattern: &str, make: &dyn Fn(&str) -> Value| {
-        let secret = dice.fill(pattern);
-        planted.push(Planted {
-            kind: kind.to_owned(),
-            place,
-            object: make(&secret),
-            secret,
-        });
-    };
+/// Everything that is planted.
+pub fn all(seed: u64) -> Vec<Planted> {
+    let mut dice = Dice::new(seed);
+    let mut planted = Vec::new();
+    for (kind, pattern) in TOKENS {
+        for &place in TOKEN_PLACES {
+            planted.push(Planted::new(kind, place, dice.fill(pattern)));
+        }
+    }
+    for name in NAMES {
+        for (what, pattern) in VALUES {
+            let kind = format!("{name} ({what})");
+            for &(place, holder, text) in NAMED_PLACES {
+                let text = named(text, name);
+                let secret = dice.fill(pattern);
+                planted.push(Planted::new(&kind, (place, holder, &text), secret));
+            }
+        }
+    }
     for (what, pattern) in VALUES {
         let kind = format!("connection ({what})");
-        let texts: &[(&'static str, &str)] = &[
-            (
-                "ADO.NET",
-                "cannot connect with Server=db;Database=x;User Id=app;Password=@;Encrypt=true",
-            ),
-            ("ODBC", "Driver={ODBC};Server=db;Uid=app;Pwd=@;"),
-            (
-                "libpq",
-                "cannot connect to \"host=db user=app password=@ dbname=x\"",
-            ),
-            (
-                "JDBC",
-                "jdbc:sqlserver://db:1433;user=app;password=@;encrypt=true",
-            ),
-            ("JDBC query", "jdbc:mysql://db/x?user=app&password=@"),
-            (
-                "Azure storage",
-                "DefaultEndpointsProtocol=https;AccountName=x;AccountKey=@;EndpointSuffix=core.windows.net",
-            ),
-            (
-                "Service Bus",
-                "Endpoint=sb://x.servicebus.windows.net/;SharedAccessKeyName=all;SharedAccessKey=@",
-            ),
-            ("sshpass", "exec failed: sshpass -p @ ssh host"),
-            ("mysql", "exec failed: mysql -u root -p@ shop"),
-            ("redis-cli", "exec failed: redis-cli -h db -a @ ping"),
-            (
-                "docker login",
-                "exec failed: docker login -u app -p @ registry.example.com",
-            ),
-            (
-                "curl -u",
-                "exec failed: curl -s -u app:@ https://example.com/x",
-            ),
-            (
-                "curl --user",
-                "exec failed: curl --user app:@ https://example.com/x",
-            ),
-            (
-                "wget",
-                "exec failed: wget --user=app --password=@ https://example.com/x",
-            ),
-            (
-                "helm --set",
-                "exec failed: helm upgrade x y --set db.password=@,replicas=2",
-            ),
-            (
-                "openssl",
-                "exec failed: openssl pkcs12 -in x.p12 -passin pass:@ -nokeys",
-            ),
-        ];
-        for (place, text) in texts {
-            // In a query or in a list of settings some signs are written otherwise.
-            plant(&kind, place, pattern, &|v| {
-                let v = if *place == "JDBC query" {
-                    encoded(v)
-                } else {
-                    v.to_owned()
-                };
-                said(text.replace('@', &v))
-            });
+        for &place in CONNECTIONS {
+            planted.push(Planted::new(&kind, place, dice.fill(pattern)));
         }
-        plant(&kind, "URL", pattern, &|v| {
-            said(format!(
-                "dial postgres://app:{}@db.example.com:5432/x?sslmode=disable: refused",
-                encoded(v)
-            ))
-        });
-        plant(&kind, "AMQP URL", pattern, &|v| {
-            configured(format!("broker: amqps://app:{}@mq:5671/x\n", encoded(v)))
-        });
-        plant(&kind, "Go DSN", pattern, &|v| {
-            said(format!("open app:{v}@tcp(db:3306)/shop: refused"))
-        });
-        plant(
-            &kind,
-            "MongoDB URL in a variable",
-            pattern,
-            &|v| json!({"name": "URI", "value": format!("mongodb+srv://app:{}@c0.example.net/x", encoded(v))}),
-        );
-        plant(&kind, "netrc", pattern, &|v| {
-            configured(format!("machine example.com\nlogin app\npassword {v}\n"))
-        });
-        plant(&kind, "redis.conf", pattern, &|v| {
-            configured(format!("port 6379\nrequirepass {v}\nappendonly yes\n"))
-        });
-        plant(&kind, "SQL", pattern, &|v| {
-            configured(format!(
-                "CREATE USER app;\nALTER USER app IDENTIFIED BY '{v}';\n"
-            ))
-        });
-        plant(&kind, "curl in arguments", pattern, &|v| {
-            in_pod(json!({"command": ["curl", "-u", format!("app:{v}"), "https://example.com"]}))
-        });
-        plant(&kind, "Hadoop XML", pattern, &|v| {
-            configured(format!(
-                "<property>\n  <name>fs.s3a.secret.key</name>\n  <value>{v}</value>\n</property>\n"
-            ))
-        });
-        plant(
-            &kind,
-            "data of a Secret",
-            pattern,
-            &|v| json!({"apiVersion": "v1", "kind": "Secret", "stringData": {"x": v}}),
-        );
-        plant(
-            &kind,
-            "Secret in a Work",
-            pattern,
-            &|v| json!({"kind": "Work", "spec": {"workload": {"manifests": [{"apiVersion": "v1", "kind": "Secret", "data": {"x": v}}]}}}),
-        );
-        plant(
-            &kind,
-            "Secret in an envelope",
-            pattern,
-            &|v| json!({"kind": "ResourceEnvelope", "data": {"s.yaml": {"apiVersion": "v1", "kind": "Secret", "data": {"x": v}}}}),
-        );
-        plant(&kind, "Secret in YAML", pattern, &|v| {
-            configured(format!(
-                "apiVersion: v1\nkind: Secret\nstringData:\n  x: {}\n",
-                json!(v)
-            ))
-        });
-        plant(&kind, "Secret in JSON", pattern, &|v| {
-            annotated(json!({"apiVersion": "v1", "kind": "Secret", "data": {"x": v}}).to_string())
-        });
-        plant(&kind, "Secret in JSON after text", pattern, &|v| {
-            said(format!(
-                "cannot apply {}",
-                json!({"apiVersion": "v1", "data": {"x": v}, "kind": "Secret"})
-            ))
-        });
-        plant(&kind, "Secret in a patch after text", pattern, &|v| {
-            said(format!(
-                "cannot patch Secret with {}",
-                json!(json!({"data": {"x": v}}).to_string())
-            ))
-        });
-        plant(&kind, "Secret as Go prints it", pattern, &|v| {
-            said(format!(
-                "cannot apply &{{map[apiVersion:v1 data:map[x:{v}] kind:Secret metadata:map[name:db]]}}"
-            ))
-        });
-        plant(&kind, "block of YAML", pattern, &|v| {
-            configured(format!("db:\n  password: |\n    {v}\n  port: 1\n"))
-        });
-        plant(
-            &kind,
-            "drift of a Secret",
-            pattern,
-            &|v| json!({"status": {"diffedPlacements": [{"kind": "Secret", "observedDiffs": [{"path": "/data/x", "valueInHub": v}]}]}}),
-        );
     }
-    for place in ["sentence", "settings"] {
-        let make = |text: String| {
-            if place == "sentence" {
-                said(text)
-            } else {
-                configured(text + "\n")
-            }
-        };
-        plant("Authorization: Bearer", place, "{A32}", &|v| {
-            make(format!("Authorization: Bearer {v}"))
-        });
-        plant("Authorization: token", place, "{H40}", &|v| {
-            make(format!("Authorization: token {v}"))
-        });
-        plant("Authorization: ApiKey", place, "{A22}", &|v| {
-            make(format!("Authorization: ApiKey {v}"))
-        });
-        plant("Authorization without scheme", place, "{A30}", &|v| {
-            make(format!("Authorization: {v}"))
-        });
-        plant("Authorization in JSON", place, "{A30}", &|v| {
-            make(format!(
-                "request: {}",
-                json!({"headers": {"Authorization": format!("Bearer {v}")}})
-            ))
-        });
-        plant("Bearer in text", place, "{A12}9{A12}", &|v| {
-            make(format!("got 401 with Bearer {v} from server"))
-        });
-        plant("Cookie", place, "{A32}", &|v| {
-            make(format!("Cookie: session={v}; theme=dark"))
-        });
-        plant("curl -H", place, "{A32}", &|v| {
-            make(format!("curl -H 'X-Api-Key: {v}' https://example.com"))
-        });
-        plant("curl -H Authorization", place, "{A32}", &|v| {
-            make(format!(
-                "curl -H \"Authorization: Bearer {v}\" https://example.com"
-            ))
-        });
-        plant("SAS", place, "{A40}", &|v| {
-            make(format!(
-                "GET https://x.blob.core.windows.net/c/b?sv=2022-11-02&sr=b&sig={v}%3D: 403"
-            ))
-        });
-        plant("signed URL of S3", place, "{H64}", &|v| {
-            make(format!(
-                "GET https://b.s3.amazonaws.com/k?X-Amz-Date=20250101T000000Z&X-Amz-Signature={v}: 403"
-            ))
-        });
-        plant("signed URL of GCS", place, "{H64}", &|v| {
-            make(format!(
-                "GET https://storage.googleapis.com/b/k?X-Goog-Date=1&X-Goog-Signature={v}: 403"
-            ))
-        });
-        plant("Slack webhook", place, "T{U10}/B{U10}/{A24}", &|v| {
-            make(format!("POST https://hooks.slack.com/services/{v} failed"))
-        });
-        plant("Discord webhook", place, "{D18}/{W68}", &|v| {
-            make(format!("POST https://discord.com/api/webhooks/{v} failed"))
-        });
-        plant(
-            "Teams webhook",
-            place,
-            "{H8}-{H4}-{H4}-{H4}-{H12}@{H8}-{H4}-{H4}-{H4}-{H12}/IncomingWebhook/{H32}/{H12}",
-            &|v| {
-                make(format!(
-                    "POST https://x.webhook.office.com/webhookb2/{v} failed"
-                ))
-            },
-        );
-        plant("PagerDuty integration", place, "{H32}", &|v| {
-            make(format!(
-                "POST https://events.pagerduty.com/integration/{v}/enqueue failed"
-            ))
-        });
-        plant("Feishu webhook", place, "{H8}-{H4}-{H4}-{H4}-{H12}", &|v| {
-            make(format!(
-                "POST https://open.feishu.cn/open-apis/bot/v2/hook/{v} failed"
-            ))
-        });
-        plant("token in a URL", place, "{A40}", &|v| {
-            make(format!("fetch https://{v}@github.com/a/b.git failed"))
-        });
-        plant("token and user in a URL", place, "{A40}", &|v| {
-            make(format!(
-                "fetch https://x-access-token:{v}@github.com/a/b.git failed"
-            ))
-        });
-        plant("npmrc", place, "{A36}", &|v| {
-            make(format!("//registry.example.com/:_authToken={v}"))
-        });
+    let lines: [(&str, Holder); 2] = [
+        ("sentence", said),
+        ("settings", |text| configured(text + "\n")),
+    ];
+    for (place, holder) in lines {
+        for &(kind, pattern, text) in FORMS {
+            let secret = dice.fill(pattern);
+            planted.push(Planted::new(kind, (place, holder, text), secret));
+        }
     }
-    let mut pair = |place, make: &dyn Fn(&str) -> Value| {
-        let password = dice.fill("app:{A18}");
-        let secret = in_base64(&password);
-        planted.push(Planted {
-            kind: "user and password in base64".to_owned(),
-            place,
-            object: make(&secret),
-            secret,
-        });
-    };
-    pair("Docker configuration", &|v| {
-        configured(json!({"auths": {"registry.example.com": {"auth": v}}}).to_string())
-    });
-    pair("Docker configuration after text", &|v| {
-        said(format!(
-            "bad config: {}",
-            json!({"auths": {"registry.example.com": {"auth": v}}})
-        ))
-    });
-    pair("Docker configuration in YAML", &|v| {
-        configured(format!("auths:\n  registry.example.com:\n    auth: {v}\n"))
-    });
-    pair("npmrc", &|v| {
-        configured(format!("registry=https://example.com\n_auth={v}\n"))
-    });
-    pair("Authorization: Basic", &|v| {
-        said(format!("401 with Authorization: Basic {v}"))
-    });
-    pair("Basic in JSON", &|v| {
-        said(format!(
-            "request {}",
-            json!({"headers": {"Authorization": [format!("Basic {v}")]}})
-        ))
-    });
+    for &place in LOGINS {
+        let secret = in_base64(&dice.fill("app:{A18}"));
+        planted.push(Planted::new("user and password in base64", place, secret));
+    }
     for kind in ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "] {
         let body = dice.fill("{B64}\n{B64}\n{B64}\n{B40}==");
-        let pem =
-            format!("-----BEGIN {kind}PRIVATE KEY-----\n{body}\n-----END {kind}PRIVATE KEY-----\n");
-        let line = body.lines().nth(1).unwrap_or_default().to_owned();
-        let encoded = in_base64(&pem);
-        let middle = encoded[100..160].to_owned();
-        let kind = format!("{kind}private key");
-        let mut plant = |place, object: Value, secret: &str| {
-            planted.push(Planted {
-                kind: kind.clone(),
-                place,
-                object,
-                secret: secret.to_owned(),
-            });
-        };
-        plant(
-            "key of a ConfigMap",
-            json!({"kind": "ConfigMap", "data": {"x": pem}}),
-            &line,
-        );
-        plant("sentence", said(format!("cannot read {pem}")), &line);
-        plant(
-            "cut off",
-            said(format!("cannot read {}", &pem[..pem.len() - 60])),
-            &line,
-        );
-        plant(
-            "JSON after text",
-            said(format!("bad account: {}", json!({"k": pem}))),
-            &line,
-        );
-        plant("JSON", configured(json!({"k": pem}).to_string()), &line);
-        plant(
-            "block of YAML",
-            configured(format!("x:\n  k: |\n    {}", pem.replace('\n', "\n    "))),
-            &line,
-        );
-        plant("base64", json!({"spec": {"x": encoded}}), &middle);
-        plant(
-            "kubeconfig",
-            configured(format!(
-                "users:\n- name: a\n  user:\n    client-key-data: {encoded}\n"
-            )),
-            &middle,
-        );
-        plant(
-            "base64 in a sentence",
-            said(format!("cannot decode {encoded}")),
-            &middle,
-        );
+        private_key(kind, &body, &mut planted);
+    }
+    planted
+}
+
+fn private_key(kind: &str, body: &str, planted: &mut Vec<Planted>) {
+    let pem =
+        format!("-----BEGIN {kind}PRIVATE KEY-----\n{body}\n-----END {kind}PRIVATE KEY-----\n");
+    let line = body.lines().nth(1).unwrap_or_default();
+    let encoded = in_base64(&pem);
+    let middle = &encoded[100..160];
+    let kind = format!("{kind}private key");
+    let block = pem.replace('\n', "\n    ");
+    #[rustfmt::skip]
+    let places: [(&str, Holder, String, &str); 9] = [
+        ("key of a ConfigMap", object, json!({"kind": "ConfigMap", "data": {"x": pem}}).to_string(), line),
+        ("sentence", said, format!("cannot read {pem}"), line),
+        ("cut off", said, format!("cannot read {}", &pem[..pem.len() - 60]), line),
+        ("JSON after text", said, format!("bad account: {}", json!({"k": pem})), line),
+        ("JSON", configured, json!({"k": pem}).to_string(), line),
+        ("block of YAML", configured, format!("x:\n  k: |\n    {block}"), line),
+        ("base64", object, json!({"spec": {"x": encoded}}).to_string(), middle),
+        ("kubeconfig", configured, format!("users:\n- name: a\n  user:\n    client-key-data: {encoded}\n"), middle),
+        ("base64 in a sentence", said, format!("cannot decode {encoded}"), middle),
+    ];
+    for (place, holder, text, secret) in places {
+        let secret = secret.to_owned();
+        planted.push(Planted::new(&kind, (place, holder, &text), secret));
     }
 }

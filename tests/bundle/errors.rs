@@ -22,50 +22,33 @@ fn assert_said(bytes: impl AsRef<[u8]>, message: &str, hint: &str) {
     assert_eq!(hint.is_empty(), advice.is_empty(), "{advice}\nof {text}");
 }
 
-#[test]
-fn broken_yaml_has_a_place_in_the_file() {
-    assert_said(
-        format!("{RUN}---\nx:\n\ty: 1\n"),
-        "standard input:9:",
-        "tabs",
-    );
-    assert_said(format!("{RUN}\tx: 1\n"), "found a tab", "tabs");
-    assert_said(format!("{RUN}---\nx: [a\n---\n{MEMBER}"), ":8:", "");
-    assert_said(format!("{RUN}---\nx: [a"), ":8:", "truncated");
-    assert_said(
-        format!("{RUN}  a: b: c\n"),
-        "standard input:7:7: invalid YAML",
-        "quotes",
-    );
-    assert_said(format!("{RUN}  a: *b\n"), ":7:6: invalid YAML", "");
-    assert_said(
-        format!("{RUN}  a: &b [*b]\n"),
-        ":7:10: invalid YAML: an alias",
-        "",
-    );
-    assert_said(format!("{RUN}  <<: 3\n"), "`<<` must name a mapping", "");
-    assert_said(
-        format!("{RUN}  a: {{{{ .b }} }}: {{c\n"),
-        "invalid YAML",
-        "template",
-    );
-    assert_said(
-        format!("{RUN}  a: \u{1}\n"),
-        ":7:6: invalid YAML: unexpected character",
-        "",
-    );
-    assert_said(format!("...\n\n{RUN}  a: [é, ]]\n"), ":9:", "");
+/// Texts, with the run and the member in them, and what is said of each.
+fn assert_all(cases: &[(&str, &str, &str)]) {
+    for (text, message, hint) in cases {
+        let text = text.replace("{RUN}", RUN).replace("{MEMBER}", MEMBER);
+        assert_said(text, message, hint);
+    }
 }
 
 #[test]
-fn broken_json_has_a_place_in_the_file() {
-    assert_said(
-        "{\"a\": 1,\n \"é\": }",
-        "standard input:2:7: invalid JSON",
-        "",
-    );
+#[rustfmt::skip]
+fn broken_texts_have_a_place_in_the_file() {
+    assert_all(&[
+        ("{RUN}---\nx:\n\ty: 1\n", "standard input:9:", "tabs"),
+        ("{RUN}\tx: 1\n", "found a tab", "tabs"),
+        ("{RUN}---\nx: [a\n---\n{MEMBER}", ":8:", ""),
+        ("{RUN}---\nx: [a", ":8:", "truncated"),
+        ("{RUN}  a: b: c\n", "standard input:7:7: invalid YAML", "quotes"),
+        ("{RUN}  a: *b\n", ":7:6: invalid YAML", ""),
+        ("{RUN}  a: &b [*b]\n", ":7:10: invalid YAML: an alias", ""),
+        ("{RUN}  <<: 3\n", "`<<` must name a mapping", ""),
+        ("{RUN}  a: {{ .b } }: {c\n", "invalid YAML", "template"),
+        ("{RUN}  a: \u{1}\n", ":7:6: invalid YAML: unexpected character", ""),
+        ("...\n\n{RUN}  a: [é, ]]\n", ":9:", ""),
+        ("{\"a\": 1,\n \"é\": }", "standard input:2:7: invalid JSON", ""),
+        ("{RUN}---\n{\"a\": 1,\n\"b\" }", ":9:", ""),
+    ]);
     assert_said(format!("{} x", json("a")), "invalid JSON", "");
-    assert_said(format!("{RUN}---\n{{\"a\": 1,\n\"b\" }}"), ":9:", "");
 }
 
 #[test]
@@ -117,55 +100,30 @@ fn a_header_that_counts_its_objects_is_believed() {
 }
 
 #[test]
+#[rustfmt::skip]
 fn what_is_no_bundle_is_recognised() {
-    assert_said("", "it is empty", "may have failed");
-    assert_said("\u{feff}\r\n \t\n", "it is empty", "may have failed");
-    assert_said(
-        "# nothing\n---\n",
-        "only empty lists or comments",
-        "collect",
-    );
-    assert_said("kind: List\nitems: []\n", "only empty lists", "collect");
-    assert_said(
-        "Error from server (NotFound): crp \"x\" not found\n",
-        "standard input:1:1: this is an error message of kubectl: Error from server (NotFound)",
-        "2>&1",
-    );
-    assert_said(
-        format!("\n# x\nerror: no\n{RUN}"),
-        ":3:1: this is an error message of kubectl",
-        "2>&1",
-    );
-    assert_said(
-        format!("{RUN}---\nUnable to connect to the server: x"),
-        ":8:1:",
-        "2>&1",
-    );
-    assert_said(
-        "No resources found in shop namespace.\n",
-        "kubectl found nothing",
-        "-n",
-    );
-    assert_said(
-        "NAME   AGE\nx      1d\n",
-        "table printed by kubectl",
-        "-o yaml",
-    );
-    assert_said("<!DOCTYPE html>\n<html>", "this is HTML", "login");
-    assert_said("<html><a href='b: c'>\n</html>", "this is HTML", "login");
-    assert_said(
-        "I1121 05:04:50.0  1 a.go:1] \"x\" a=b\nb: c\n",
-        "this is a log",
-        "collect",
-    );
-    assert_said("2026-11-21T05:04:50Z INFO x\n", "this is a log", "collect");
-    assert_said(
-        "{\"level\":\"info\",\"msg\":\"x\"}\n{}\n",
-        "this is a log",
-        "collect",
-    );
-    assert_said("hello\n", "nothing in it has an apiVersion", "kubectl get");
-    assert_said("a\0b", ":1:2: not text: it has a NUL", "kubectl get");
+    assert_all(&[
+        ("", "it is empty", "may have failed"),
+        ("\u{feff}\r\n \t\n", "it is empty", "may have failed"),
+        ("# nothing\n---\n", "only empty lists or comments", "collect"),
+        ("kind: List\nitems: []\n", "only empty lists", "collect"),
+        (
+            "Error from server (NotFound): crp \"x\" not found\n",
+            "standard input:1:1: this is an error message of kubectl: Error from server (NotFound)",
+            "2>&1",
+        ),
+        ("\n# x\nerror: no\n{RUN}", ":3:1: this is an error message of kubectl", "2>&1"),
+        ("{RUN}---\nUnable to connect to the server: x", ":8:1:", "2>&1"),
+        ("No resources found in shop namespace.\n", "kubectl found nothing", "-n"),
+        ("NAME   AGE\nx      1d\n", "table printed by kubectl", "-o yaml"),
+        ("<!DOCTYPE html>\n<html>", "this is HTML", "login"),
+        ("<html><a href='b: c'>\n</html>", "this is HTML", "login"),
+        ("I1121 05:04:50.0  1 a.go:1] \"x\" a=b\nb: c\n", "this is a log", "collect"),
+        ("2026-11-21T05:04:50Z INFO x\n", "this is a log", "collect"),
+        ("{\"level\":\"info\",\"msg\":\"x\"}\n{}\n", "this is a log", "collect"),
+        ("hello\n", "nothing in it has an apiVersion", "kubectl get"),
+        ("a\0b", ":1:2: not text: it has a NUL", "kubectl get"),
+    ]);
     assert_said(b"a\n d\xc3\xa9 \xff", ":2:5: not UTF-8 text", "UTF-8");
     assert_said(b"\xff\xfea\0b", "broken UTF-16", "UTF-8");
     assert_said(b"\xff\xfe\x00\xd8", "broken UTF-16", "UTF-8");

@@ -29,71 +29,41 @@ struct Names<'n> {
     now: &'n str,
 }
 
-/// How each command is called on a run and its placement.
+/// How each command is called on a run and its placement: words in capitals stand for names.
 fn call<'s>(command: &'s str, names: &Names<'s>) -> Vec<&'s str> {
-    let Names {
-        run,
-        stopped,
-        failed,
-        new,
-        placement,
-        strategy,
-        now,
-    } = *names;
-    let of = ["--placement", placement, "--strategy", strategy];
-    match command {
-        "approvals" => vec!["approvals"],
+    let line = match command {
+        "approvals" => "approvals",
         // The server checks what is not done: each permission is missed all the same.
-        "approve" | "delete" | "stop" => vec![command, run, "--dry-run=server"],
-        "resume" => vec![command, stopped, "--dry-run=server"],
-        "retry" => vec![command, failed, "--dry-run=server"],
-        "init" | "run" => [&[command, new, "--dry-run=server"], &of[..]].concat(),
-        "rollback" => vec![
-            "rollback",
-            run,
-            "--to=0",
-            "--active=stop",
-            "--name",
-            new,
-            "--dry-run=server",
-        ],
-        "clusters" | "render" => vec![command, placement, "-o", "json"],
-        "trace" => vec![
-            "trace",
-            "configmap/app",
-            "--member",
-            "member-1",
-            "-o",
-            "json",
-        ],
-        "collect" => vec!["collect", run],
-        "diagnose" => vec!["diagnose", run, "-o", "json", "--now", now],
-        "history" => vec!["history", placement, "-o", "json"],
-        "list" => vec!["list", "-o", "json"],
-        // A scene's placement and strategy have one name.
-        "plan" => {
-            let name = placement
-                .split_once('/')
-                .map_or(placement, |(_, name)| name);
-            vec![
-                "plan",
-                "--placement",
-                placement,
-                "--strategy",
-                name,
-                "-o",
-                "json",
-            ]
-        }
-        "snapshots" => vec!["snapshots", placement, "-o", "json"],
-        "status" => vec!["status", run, "-o", "json"],
-        "strategies" => vec!["strategies", "-o", "json"],
+        "approve" | "delete" | "stop" => "COMMAND RUN --dry-run=server",
+        "resume" => "resume STOPPED --dry-run=server",
+        "retry" => "retry FAILED --dry-run=server",
+        "init" | "run" => "COMMAND NEW --dry-run=server --placement PLACEMENT --strategy STRATEGY",
+        "rollback" => "rollback RUN --to=0 --active=stop --name NEW --dry-run=server",
+        "clusters" | "history" | "render" | "snapshots" => "COMMAND PLACEMENT -o json",
+        "trace" => "trace configmap/app --member member-1 -o json",
+        "collect" => "collect RUN",
+        "diagnose" => "diagnose RUN -o json --now NOW",
+        "list" | "strategies" => "COMMAND -o json",
+        "plan" => "plan --placement PLACEMENT --strategy NAME -o json",
+        "status" => "status RUN -o json",
         // Nothing ends it but the time; both follow the run in the same way.
-        "status --watch" | "wait" => {
-            vec!["wait", run, "--for=succeeded", "--keep-waiting"]
-        }
+        "status --watch" | "wait" => "wait RUN --for=succeeded --keep-waiting",
         other => panic!("how is {other} called?"),
-    }
+    };
+    let word = |word: &'static str| match word {
+        "COMMAND" => command,
+        "RUN" => names.run,
+        "STOPPED" => names.stopped,
+        "FAILED" => names.failed,
+        "NEW" => names.new,
+        "PLACEMENT" => names.placement,
+        "STRATEGY" => names.strategy,
+        // A scene's placement and strategy have one name.
+        "NAME" => names.placement.rsplit('/').next().unwrap_or_default(),
+        "NOW" => names.now,
+        word => word,
+    };
+    line.split(' ').map(word).collect()
 }
 
 /// The first user of these tests: others have users of their own.

@@ -113,8 +113,8 @@ fn guide(bin: &Path, kubeconfig: &Path) {
     println!("  export KUBECONFIG={}", kubeconfig.display());
     println!("  export PATH={}:$PATH", bin.display());
     println!("\nThe rollouts there:\n");
-    for sight in SIGHTS {
-        println!("  {:<18} {}", sight.run, sight.state);
+    for (run, state) in SIGHTS {
+        println!("  {run:<18} {state}");
     }
     println!("\nThings to try:\n");
     for (command, why) in TO_TRY {

@@ -61,12 +61,8 @@ fn names(folder: &Path) -> Result<Vec<String>> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
-    let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut names: Vec<_> = names
-        .filter(|name| name.ends_with(".schema.json"))
-        .collect();
-    names.sort();
+    let mut names = release::files(folder)?;
+    names.retain(|name| name.ends_with(".schema.json"));
     Ok(names)
 }
 

@@ -392,6 +392,6 @@ fn collect(run: &UpdateRun, told: &[Cause], depth: usize, causes: &mut Vec<Cause
     }
     if causes.len() > 1 {
         // Beside an abort, `the cluster updating encountered an error` is only company.
-        causes.retain(|cause| !matches!(cause, Cause::ClusterUpdateError { .. }));
+        causes.retain(|cause| *cause != Cause::ClusterUpdateError);
     }
 }

@@ -269,6 +269,17 @@ impl Finding {
         self.new_run(affected.cx, words.replace("{}", &affected.on_hub()))
     }
 
+    /// Adds a repair on the member clusters, and the one of the object on the hub that may be made instead.
+    pub(crate) fn repair_there_or_on_hub(
+        self,
+        affected: &AffectedObject<'_, '_>,
+        there: impl Into<String>,
+        on_hub: &str,
+    ) -> Self {
+        let there = self.fix(there).then_continues(affected.cx);
+        there.repair_on_hub(affected, on_hub)
+    }
+
     /// The same for a repair that does not say how it gets to the clusters.
     pub(crate) fn roll_out(self, cx: &DiagnosisContext<'_>, repair: &str) -> Self {
         self.new_run(cx, rolled_out(cx, repair))

@@ -1,14 +1,36 @@
 //! Errors of an API server that KubeFleet passes on inside its own texts.
 
 use super::manifest_problem::ManifestProblem;
-use super::pattern::{capture, capture_within, contains};
+use super::pattern::{PatternCaptures, capture, capture_within, contains};
 
-const TOO_LARGE: [&str; 4] = [
-    "request is too large",
-    "Request entity too large",
-    "Too long: must have at most",
-    "trying to send message larger than max",
+type ReadProblem = fn(&PatternCaptures<'_>, &str) -> ManifestProblem;
+
+/// The wordings that occur anywhere in a text; the more telling ones come first, since they contain the others.
+/// `Other` is an object whose name is taken: one of that name is still being deleted.
+#[rustfmt::skip]
+const WORDINGS: &[(&str, ReadProblem)] = &[
+    ("failed calling webhook \"{}\"", |c, _| ManifestProblem::WebhookUnreachable { webhook: c.text(0) }),
+    ("admission webhook \"{}\" denied the request", |c, text| ManifestProblem::AdmissionDenied { webhook: c.text(0), said: after(text, "denied the request: ") }),
+    ("ValidatingAdmissionPolicy '{}'", |c, text| ManifestProblem::AdmissionPolicyDenied { policy: c.text(0), said: after(text, "denied request: ") }),
+    ("exceeded quota: {}", |c, _| ManifestProblem::QuotaExceeded { quota: c.word(0) }),
+    ("violates PodSecurity \"{}\"", |c, _| ManifestProblem::PodSecurity { level: c.text(0) }),
+    ("because it is being terminated", |_, text| ManifestProblem::NamespaceTerminating { namespace: capture_within("new content in namespace {} because", text).map(|c| c.word(0)) }),
+    ("namespaces \"{}\" not found", |c, _| ManifestProblem::NamespaceNotFound { namespace: c.text(0) }),
+    ("no matches for kind \"{}\"", |c, text| ManifestProblem::KindNotFound { kind: Some(c.text(0)), version: capture_within("in version \"{}\"", text).map(|c| c.text(0)) }),
+    ("no matches for ", |_, _| UNNAMED_KIND),
+    ("could not find the requested resource", |_, _| UNNAMED_KIND),
+    ("Apply failed with {} conflict", |_, text| ManifestProblem::ApplyConflict { managers: managers(text) }),
+    ("request is too large", |_, _| ManifestProblem::TooLarge),
+    ("Request entity too large", |_, _| ManifestProblem::TooLarge),
+    ("Too long: must have at most", |_, _| ManifestProblem::TooLarge),
+    ("trying to send message larger than max", |_, _| ManifestProblem::TooLarge),
+    ("object is being deleted: {} already exists", |_, text| ManifestProblem::Other { text: text.to_owned() }),
 ];
+
+pub(super) const UNNAMED_KIND: ManifestProblem = ManifestProblem::KindNotFound {
+    kind: None,
+    version: None,
+};
 
 const IMMUTABLE: [&str; 5] = [
     "is immutable",
@@ -36,62 +58,13 @@ const UNAVAILABLE: [&str; 15] = [
     "the server rejected our request for an unknown reason",
 ];
 
-/// Reads a folded text; the more telling wordings come first, since they contain the others. `Other` is
-/// an object whose name is taken: one of that name is still being deleted.
+/// Reads a folded text.
 pub(super) fn parse(text: &str) -> Option<ManifestProblem> {
-    if let Some(found) = capture_within("failed calling webhook \"{}\"", text) {
-        return Some(ManifestProblem::WebhookUnreachable {
-            webhook: found.text(0),
-        });
-    }
-    if let Some(found) = capture_within("admission webhook \"{}\" denied the request", text) {
-        return Some(ManifestProblem::AdmissionDenied {
-            webhook: found.text(0),
-            said: after(text, "denied the request: "),
-        });
-    }
-    if let Some(found) = capture_within("ValidatingAdmissionPolicy '{}'", text) {
-        return Some(ManifestProblem::AdmissionPolicyDenied {
-            policy: found.text(0),
-            said: after(text, "denied request: "),
-        });
-    }
-    if let Some(found) = capture_within("exceeded quota: {}", text) {
-        return Some(ManifestProblem::QuotaExceeded {
-            quota: found.word(0),
-        });
-    }
-    if let Some(found) = capture_within("violates PodSecurity \"{}\"", text) {
-        return Some(ManifestProblem::PodSecurity {
-            level: found.text(0),
-        });
-    }
-    if contains(text, "because it is being terminated") {
-        let namespace = capture_within("new content in namespace {} because", text);
-        return Some(ManifestProblem::NamespaceTerminating {
-            namespace: namespace.map(|found| found.word(0)),
-        });
-    }
-    if let Some(found) = capture_within("namespaces \"{}\" not found", text) {
-        return Some(ManifestProblem::NamespaceNotFound {
-            namespace: found.text(0),
-        });
-    }
-    if let Some(missing) = missing_kind(text) {
-        return Some(missing);
-    }
-    if contains(text, "Apply failed with ") && contains(text, " conflict") {
-        return Some(ManifestProblem::ApplyConflict {
-            managers: managers(text),
-        });
-    }
-    if TOO_LARGE.iter().any(|needle| contains(text, needle)) {
-        return Some(ManifestProblem::TooLarge);
-    }
-    if contains(text, "object is being deleted: ") && contains(text, " already exists") {
-        return Some(ManifestProblem::Other {
-            text: text.to_owned(),
-        });
+    let mut wordings = WORDINGS.iter();
+    let told =
+        wordings.find_map(|(wording, read)| Some(read(&capture_within(wording, text)?, text)));
+    if told.is_some() {
+        return told;
     }
     let immutable = IMMUTABLE
         .iter()
@@ -130,24 +103,6 @@ pub(super) fn parse(text: &str) -> Option<ManifestProblem> {
 fn after(text: &str, words: &str) -> String {
     let rest = super::pattern::find(text, words).and_then(|at| text.get(at + words.len()..));
     rest.unwrap_or_default().trim().to_owned()
-}
-
-fn missing_kind(text: &str) -> Option<ManifestProblem> {
-    if let Some(found) = capture_within("no matches for kind \"{}\"", text) {
-        let version = capture_within("in version \"{}\"", text);
-        return Some(ManifestProblem::KindNotFound {
-            kind: Some(found.text(0)),
-            version: version.map(|found| found.text(0)),
-        });
-    }
-    if contains(text, "no matches for ") || contains(text, "could not find the requested resource")
-    {
-        return Some(ManifestProblem::KindNotFound {
-            kind: None,
-            version: None,
-        });
-    }
-    None
 }
 
 /// The field managers of a server-side apply conflict, each once.

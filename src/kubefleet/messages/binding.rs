@@ -105,8 +105,6 @@ pub enum BindingProblem {
     LabelKeyMissing {
         /// The label key.
         key: String,
-        /// The member cluster.
-        cluster: String,
     },
     /// A variable without its closing bracket (override.go:replaceClusterLabelKeyVariables).
     UnclosedVariable {
@@ -169,7 +167,7 @@ const PROBLEMS: &[(&str, BuildProblem)] = &[
     ("invalid clusterResourceOverrideSnapshot {}: policy is nil", |c| BindingProblem::OverridePolicyNil { kind: Some(OverrideKind::Cluster), snapshot: Some(ObjectKey::parse(c.get(0))) }),
     ("invalid resourceOverrideSnapshot {}: policy is nil", |c| BindingProblem::OverridePolicyNil { kind: Some(OverrideKind::Namespaced), snapshot: Some(ObjectKey::parse(c.get(0))) }),
     ("policy is nil", |_| BindingProblem::OverridePolicyNil { kind: None, snapshot: None }),
-    ("label key {} not found on cluster {}", |c| BindingProblem::LabelKeyMissing { key: c.word(0), cluster: c.word(1) }),
+    ("label key {} not found on cluster {}", |c| BindingProblem::LabelKeyMissing { key: c.word(0) }),
     ("input {} is missing the closing bracket", |c| BindingProblem::UnclosedVariable { input: c.text(0) }),
     ("the master resource snapshot is not found", |_| BindingProblem::MasterSnapshotNotFound),
     ("resource snapshots are still being created for the masterResourceSnapshot {}", |c| BindingProblem::SnapshotGroupIncomplete { snapshot: Some(c.word(0)) }),

@@ -383,7 +383,7 @@ pub enum Cause {
         binding: Option<String>,
     },
     /// A cluster's update ran into an error (execution.go:checkClusterUpdateResult); retried.
-    ClusterUpdateError { stage: String, run: String },
+    ClusterUpdateError,
     /// A task type that cannot run before a stage (execution.go:checkBeforeStageTasksStatus).
     BeforeTaskUnsupported,
     /// The approval request belongs to another run or stage (execution.go:handleStageApprovalTask).

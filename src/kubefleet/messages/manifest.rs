@@ -1,6 +1,6 @@
 //! The texts of one manifest's conditions in a Work, repeated in `failedPlacements`.
 
-use super::api_error;
+use super::api_error::{self, UNNAMED_KIND};
 use super::manifest_problem::{ManifestProblem, OwnerRef};
 use super::pattern::{capture, capture_within, contains, normalise};
 
@@ -57,11 +57,6 @@ const STEPS: &[(&str, ManifestProblem)] = &[
     ("failed to find the corresponding object", ManifestProblem::LookupFailed),
     ("failed to take over", ManifestProblem::TakeoverFailed),
 ];
-
-const UNNAMED_KIND: ManifestProblem = ManifestProblem::KindNotFound {
-    kind: None,
-    version: None,
-};
 
 /// Reads reason and message of a manifest's Applied, Available or DiffReported.
 ///

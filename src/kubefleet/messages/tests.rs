@@ -190,7 +190,7 @@ fn wordings() -> Vec<(&'static str, String, Cause)> {
     add("EXEC-PREEMPTED", "the binding of the updating cluster `member-1` in the stage `staging` is not up-to-date with the desired status, please check the status of binding `my-app-namespace/web-member-1-e1a567da` and see if there is a concurrent updateRun referencing the same placement and updating the same cluster", preempted(Some("web-member-1-e1a567da")));
     add("EXEC-PREEMPTED", "the clusterResourceBinding of the updating cluster `member-1` in the stage `staging` does not have expected status: binding spec diff: binding has different resourceSnapshotName, want: example-placement-0-snapshot, got: example-placement-1-snapshot; binding state (want Bound): Bound; binding RolloutStarted (want true): true, please check if there is concurrent clusterStagedUpdateRun", preempted(None));
     add("EXEC-PREEMPTED", "the updating cluster `member-1` in the stage staging does not match the cluster status: &{ClusterName:member-1}, binding: {State:Bound}, condition: nil", preempted(None));
-    add("RETRY-CLUSTER-UPDATE-ERROR", "the cluster updating encountered an error at stage `staging`, updateRun := `run1`", Cause::ClusterUpdateError { stage: owned("staging"), run: owned("run1") });
+    add("RETRY-CLUSTER-UPDATE-ERROR", "the cluster updating encountered an error at stage `staging`, updateRun := `run1`", Cause::ClusterUpdateError);
     add("EXEC-BEFORE-TASK-UNSUPPORTED", "found unsupported task type in before stage tasks: TimedWait", Cause::BeforeTaskUnsupported);
     add("EXEC-APPROVAL-WRONG-TARGET", "the approval request task `/run1-after-staging` is targeting update run `/other` and stage `staging`, want target update run `/run1 and stage `staging`", Cause::ApprovalWrongTarget { request: key("run1-after-staging"), run: key("other"), stage: owned("staging"), want_stage: Some(owned("staging")) });
     for text in [
@@ -281,10 +281,7 @@ fn a_pair_in_any_order_is_one_failure_with_two_causes() {
     for (_, text, cause) in &table {
         let member = format!("{ABORT}{USER}{text}");
         let other = "the cluster updating encountered an error at stage `s`, updateRun := `r`";
-        let other_cause = Cause::ClusterUpdateError {
-            stage: owned("s"),
-            run: owned("r"),
-        };
+        let other_cause = Cause::ClusterUpdateError;
         if *cause == other_cause {
             continue;
         }
@@ -309,7 +306,7 @@ fn nested_aggregates_and_stages() {
         inner.as_slice(),
         [
             Cause::Preempted { .. },
-            Cause::ClusterUpdateError { .. },
+            Cause::ClusterUpdateError,
             Cause::ClusterFailed { .. }
         ]
     ));
@@ -324,7 +321,7 @@ fn an_aggregate_survives_brackets_that_do_not_match() {
         found.as_slice(),
         [
             Cause::SnapshotIndexInvalid { .. },
-            Cause::ClusterUpdateError { .. }
+            Cause::ClusterUpdateError
         ]
     ));
 }
@@ -526,8 +523,8 @@ fn binding_problems() {
         ("resourceOverrideSnapshot {web-0 shop} is not found", BindingProblem::OverrideSnapshotNotFound { kind: OverrideKind::Namespaced, snapshot: key("shop/web-0") }),
         ("invalid clusterResourceOverrideSnapshot gateway-over-0: policy is nil", BindingProblem::OverridePolicyNil { kind: Some(OverrideKind::Cluster), snapshot: Some(key("gateway-over-0")) }),
         ("invalid resourceOverrideSnapshot web-0: policy is nil", BindingProblem::OverridePolicyNil { kind: Some(OverrideKind::Namespaced), snapshot: Some(key("web-0")) }),
-        ("label key region not found on cluster member-1", BindingProblem::LabelKeyMissing { key: owned("region"), cluster: owned("member-1") }),
-        ("ClusterResourceOverrideSnapshot \"o-0\" failed to apply on Namespace \"n\": label key region not found on cluster member-1", BindingProblem::LabelKeyMissing { key: owned("region"), cluster: owned("member-1") }),
+        ("label key region not found on cluster member-1", BindingProblem::LabelKeyMissing { key: owned("region") }),
+        ("ClusterResourceOverrideSnapshot \"o-0\" failed to apply on Namespace \"n\": label key region not found on cluster member-1", BindingProblem::LabelKeyMissing { key: owned("region") }),
         ("input ${MEMBER-CLUSTER-LABEL-KEY-region is missing the closing bracket `}`", BindingProblem::UnclosedVariable { input: owned("${MEMBER-CLUSTER-LABEL-KEY-region") }),
         ("the master resource snapshot is not found", BindingProblem::MasterSnapshotNotFound),
         ("not all resource snapshot in the same index group are created: resource snapshots are still being created for the masterResourceSnapshot shop-0-snapshot, total snapshot in the index group = 2, num Of existing snapshot in the group= 1, placement = shop", BindingProblem::SnapshotGroupIncomplete { snapshot: Some(owned("shop-0-snapshot")) }),

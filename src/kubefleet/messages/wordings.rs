@@ -134,7 +134,7 @@ pub(super) static WORDINGS: &[FailureWording] = &[
     w("the binding of the updating cluster `{}` in the stage `{}` is not up-to-date with the desired status{}", |c, _| preempted(c)),
     w("the clusterResourceBinding of the updating cluster `{}` in the stage `{}` does not have expected status{}", |c, _| preempted(c)), // between v0.0.1 and v0.1
     w("the updating cluster `{}` in the stage {} does not match the cluster status", |c, _| preempted(c)), // v0.0.1
-    w("the cluster updating encountered an error at stage `{}`, updateRun := `{}`", |c, _| Cause::ClusterUpdateError { stage: c.word(0), run: c.word(1) }),
+    w("the cluster updating encountered an error at stage `{}`, updateRun := `{}`", |_, _| Cause::ClusterUpdateError),
     w("found unsupported task type in before stage tasks: {}", |_, _| Cause::BeforeTaskUnsupported),
     w("the approval request task `{}` is targeting update run `{}` and stage `{}`{}", |c, _| approval_target(c)),
     w("found unsupported updateRun state: {}", |c, _| Cause::RunStateUnsupported { state: c.word(0) }),
@@ -171,41 +171,16 @@ fn tasks(found: &PatternCaptures<'_>, before: bool) -> Cause {
 
 fn task_problem(text: &str) -> TaskProblem {
     type Build = fn(&PatternCaptures<'_>) -> TaskProblem;
+    #[rustfmt::skip]
     const PROBLEMS: [(&str, Build); 8] = [
-        ("beforeStageTasks can have at most one task", |_| {
-            TaskProblem::TooMany
-        }),
-        (
-            "task {} of type {} is not allowed in beforeStageTasks",
-            |c| TaskProblem::TypeNotAllowed {
-                task: c.number(0),
-                task_type: c.word(1),
-            },
-        ),
-        (
-            "task {} of type Approval cannot have wait duration set",
-            |c| TaskProblem::WaitNotAllowed { task: c.number(0) },
-        ),
-        (
-            "afterStageTasks cannot have two tasks of the same type: {}",
-            |c| TaskProblem::DuplicateType {
-                task_type: c.word(0),
-            },
-        ),
-        (
-            "task {} of type TimedWait has wait duration set to nil",
-            |c| TaskProblem::WaitMissing { task: c.number(0) },
-        ),
-        ("task {} of type TimedWait has wait duration <= 0", |c| {
-            TaskProblem::WaitNotPositive { task: c.number(0) }
-        }),
-        // v0.0.1
-        ("task {} has wait duration set to nil", |c| {
-            TaskProblem::WaitMissing { task: c.number(0) }
-        }),
-        ("task {} has wait duration <= 0", |c| {
-            TaskProblem::WaitNotPositive { task: c.number(0) }
-        }),
+        ("beforeStageTasks can have at most one task", |_| TaskProblem::TooMany),
+        ("task {} of type {} is not allowed in beforeStageTasks", |c| TaskProblem::TypeNotAllowed { task: c.number(0), task_type: c.word(1) }),
+        ("task {} of type Approval cannot have wait duration set", |c| TaskProblem::WaitNotAllowed { task: c.number(0) }),
+        ("afterStageTasks cannot have two tasks of the same type: {}", |c| TaskProblem::DuplicateType { task_type: c.word(0) }),
+        ("task {} of type TimedWait has wait duration set to nil", |c| TaskProblem::WaitMissing { task: c.number(0) }),
+        ("task {} of type TimedWait has wait duration <= 0", |c| TaskProblem::WaitNotPositive { task: c.number(0) }),
+        ("task {} has wait duration set to nil", |c| TaskProblem::WaitMissing { task: c.number(0) }), // v0.0.1
+        ("task {} has wait duration <= 0", |c| TaskProblem::WaitNotPositive { task: c.number(0) }), // v0.0.1
     ];
     PROBLEMS
         .iter()

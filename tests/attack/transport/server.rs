@@ -31,7 +31,15 @@ pub enum Body {
 
 impl Reply {
     pub fn json(body: &Value) -> Self {
-        Self::text(body.to_string())
+        let is_missing = body["code"] == 404;
+        Self {
+            status: if is_missing {
+                "404 Not Found"
+            } else {
+                "200 OK"
+            },
+            ..Self::text(body.to_string())
+        }
     }
 
     pub fn text(body: impl Into<Vec<u8>>) -> Self {
@@ -178,12 +186,7 @@ fn serve(
                     Some(Vec::new())
                 });
             }
-            let value = right();
-            let missing = value["code"] == 404;
-            Reply {
-                status: if missing { "404 Not Found" } else { "200 OK" },
-                ..Reply::json(&value)
-            }
+            Reply::json(&right())
         });
         seen.lock().unwrap().push(asked);
         write(&mut stream, reply, sent)?;

@@ -17,49 +17,22 @@ const LIMIT: Duration = crate::waiting::HANGS;
 /// The label that says for what a cluster is used.
 const ENVIRONMENT: &str = "environment";
 
-/// A rollout of the playground, and what to see there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sight {
-    /// The run, as the plugin's arguments name it.
-    pub run: &'static str,
-    /// The state that it is in.
-    pub state: &'static str,
-}
-
-/// What there is to see.
-pub const SIGHTS: [Sight; 8] = [
-    Sight {
-        run: "checkout-1",
-        state: "succeeded",
-    },
-    Sight {
-        run: "checkout-2",
-        state: "waits for an approval before stage canary",
-    },
-    Sight {
-        run: "shop-1",
-        state: "succeeded; its content has changed since",
-    },
-    Sight {
-        run: "search-1",
-        state: "was approved in a way that the controller ignores",
-    },
-    Sight {
-        run: "telemetry-1",
-        state: "is stuck on cluster edge-1",
-    },
-    Sight {
-        run: "gateway-1",
-        state: "was stopped after stage staging",
-    },
-    Sight {
-        run: "orders-1",
-        state: "could not be initialized",
-    },
-    Sight {
-        run: "web-1 -n team-a",
-        state: "waits for half an hour after stage staging",
-    },
+/// The rollouts: the run, as the plugin's arguments name it, and the state that it is in.
+pub const SIGHTS: [(&str, &str); 8] = [
+    ("checkout-1", "succeeded"),
+    ("checkout-2", "waits for an approval before stage canary"),
+    ("shop-1", "succeeded; its content has changed since"),
+    (
+        "search-1",
+        "was approved in a way that the controller ignores",
+    ),
+    ("telemetry-1", "is stuck on cluster edge-1"),
+    ("gateway-1", "was stopped after stage staging"),
+    ("orders-1", "could not be initialized"),
+    (
+        "web-1 -n team-a",
+        "waits for half an hour after stage staging",
+    ),
 ];
 
 /// The names of the plugin in a `PATH`: kubectl finds it, and what completes it, by two each.

@@ -20,6 +20,17 @@ pub struct Entry {
     pub data: Vec<u8>,
 }
 
+impl Entry {
+    /// A file of these bytes.
+    pub fn new(path: impl Into<String>, executable: bool, data: impl Into<Vec<u8>>) -> Self {
+        Self {
+            path: path.into(),
+            executable,
+            data: data.into(),
+        }
+    }
+}
+
 /// The bytes of a tar.gz with these files, all of which have this time. A release is compressed as
 /// well as can be; without optimization that takes a minute for a hundred megabytes.
 pub fn write(entries: &[Entry], time: u64, level: Compression) -> Result<Vec<u8>> {
@@ -69,11 +80,7 @@ pub fn read(archive: &[u8]) -> Result<Vec<Entry>> {
         let executable = entry.header().mode().context(failed)? & 0o111 != 0;
         let mut data = Vec::new();
         entry.read_to_end(&mut data).context(failed)?;
-        entries.push(Entry {
-            path,
-            executable,
-            data,
-        });
+        entries.push(Entry::new(path, executable, data));
     }
     Ok(entries)
 }
@@ -82,18 +89,12 @@ pub fn read(archive: &[u8]) -> Result<Vec<Entry>> {
 mod tests {
     use super::*;
 
-    fn entry(path: &str, executable: bool, data: &[u8]) -> Entry {
-        let path = path.to_owned();
-        Entry {
-            path,
-            executable,
-            data: data.to_owned(),
-        }
-    }
-
     #[test]
     fn the_bytes_follow_from_the_contents() {
-        let files = [entry("b", true, b"program"), entry("a/x", false, b"text")];
+        let files = [
+            Entry::new("b", true, b"program"),
+            Entry::new("a/x", false, b"text"),
+        ];
         let turned = [files[1].clone(), files[0].clone()];
         let archive = write(&files, 1_700_000_000, Compression::best()).unwrap();
         assert_eq!(
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn owners_and_times_are_fixed() {
         let archive = write(
-            &[entry("b", true, b"x"), entry("c", false, b"")],
+            &[Entry::new("b", true, b"x"), Entry::new("c", false, b"")],
             42,
             Compression::none(),
         )

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 /// The name of the file.
 pub const FILE: &str = "checksums.txt";
@@ -21,16 +21,8 @@ pub fn sha256(data: &[u8]) -> String {
 
 /// The sums of what a release has in this folder, by file name.
 pub fn list(folder: &Path) -> Result<String> {
-    let failed = || folder.display().to_string();
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(folder).with_context(failed)? {
-        let name = entry.with_context(failed)?.file_name();
-        let name = name.to_string_lossy().into_owned();
-        if LISTED.iter().any(|ending| name.ends_with(ending)) {
-            names.push(name);
-        }
-    }
-    names.sort();
+    let mut names = crate::files(folder)?;
+    names.retain(|name| LISTED.iter().any(|ending| name.ends_with(ending)));
     let mut text = String::new();
     for name in names {
         let data = crate::read(&folder.join(&name))?;

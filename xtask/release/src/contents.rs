@@ -17,27 +17,15 @@ pub const FOLDERS: [&str; 2] = ["completions", "man"];
 /// what is linked into it.
 pub fn of(root: &Path, target: Target, program: &Path, notices: &str) -> Result<Vec<Entry>> {
     let mut entries = vec![
-        entry(target.binary(), true, crate::read(program)?),
-        entry(LICENCE.to_owned(), false, crate::read(&root.join(LICENCE))?),
-        entry(
-            notices::FILE.to_owned(),
-            false,
-            notices.as_bytes().to_owned(),
-        ),
+        Entry::new(target.binary(), true, crate::read(program)?),
+        Entry::new(LICENCE, false, crate::read(&root.join(LICENCE))?),
+        Entry::new(notices::FILE, false, notices),
     ];
     for folder in FOLDERS {
         for name in crate::files(&root.join(folder))? {
             let data = crate::read(&root.join(folder).join(&name))?;
-            entries.push(entry(format!("{folder}/{name}"), false, data));
+            entries.push(Entry::new(format!("{folder}/{name}"), false, data));
         }
     }
     Ok(entries)
-}
-
-fn entry(path: String, executable: bool, data: Vec<u8>) -> Entry {
-    Entry {
-        path,
-        executable,
-        data,
-    }
 }

@@ -97,15 +97,10 @@ mod tests {
     use crate::archive::Entry;
 
     fn archive(target: Target, licence: &str) -> Vec<u8> {
-        let entry = |path: &str, executable| Entry {
-            path: path.to_owned(),
-            executable,
-            data: b"x".to_vec(),
-        };
         let entries = [
-            entry(&target.binary(), true),
-            entry(licence, false),
-            entry(notices::FILE, false),
+            Entry::new(target.binary(), true, "x"),
+            Entry::new(licence, false, "x"),
+            Entry::new(notices::FILE, false, "x"),
         ];
         archive::write(&entries, 0, Compression::fast()).unwrap()
     }

@@ -14,7 +14,6 @@ use crate::commands::gather::reading::SourceReading;
 use crate::contents::ManifestKey;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::HubError;
 use crate::kubefleet::meta::Condition;
 use crate::kubefleet::tolerant::{LenientRead, LenientSeed};
 use crate::kubefleet::work::Work;
@@ -22,7 +21,7 @@ use crate::kubefleet::{Conditions, names, reasons};
 use crate::manifests::live::{LiveQuery, ServedKind};
 use crate::member::model::{AnyObject, AppliedResource, AppliedWork};
 use crate::member::{ClusterMatch, MemberGap, MemberKind};
-use crate::query::Outcome;
+use crate::query::{Outcome, QuerySelection};
 use crate::report::{NotChecked, Subject};
 use crate::words::{distinct, enumerate};
 
@@ -213,33 +212,7 @@ impl AppliedRecords {
             .flat_map(|work| having(work.as_ref(), wanted))
             .collect();
         let ids = works.iter().map(|(_, id, _)| id);
-        let (queries, missing) = questions(&listed, ids, wanted);
-        let mut found = LookupResult::default();
-        match reading.hub().map(|hub| hub.member_objects(&self.context)) {
-            Some(Ok(reader)) => {
-                let mut queries = queries;
-                match missing.map(|missing| Ok::<_, HubError>((missing, reader.kinds_served()?))) {
-                    Some(Ok((missing, served))) => match missing.resolve(wanted, &served) {
-                        Ok(more) => queries.extend(more),
-                        Err(why) => found.gaps.push(gap(wanted.word(), why)),
-                    },
-                    Some(Err(error)) => found.gaps.push(gap(wanted.word(), error.to_string())),
-                    None => {}
-                }
-                let answers = reader.answer(&queries);
-                for (query, answer) in queries.into_iter().zip(answers) {
-                    match answer.outcome.gap() {
-                        Some(why) => found.gaps.push(gap(&query.kind.kind, why)),
-                        None => found.take(&query, answer.objects),
-                    }
-                }
-            }
-            Some(Err(closed)) => found.gaps.push(gap(
-                "objects in the member cluster",
-                closed.why().to_owned(),
-            )),
-            None => {}
-        }
+        let (mut queries, unresolved) = questions(&listed, ids, wanted);
         let is_sure = self.counterpart(cluster) == ClusterMatch::Sure;
         if !is_sure && self.outcome == Outcome::Listed {
             let why = "it has no AppliedWork that says which member it is";
@@ -248,17 +221,44 @@ impl AppliedRecords {
                 why.to_owned(),
             ));
         }
-        let exists = match (
-            found.objects.values().any(Option::is_some),
-            found.gaps.as_slice(),
-        ) {
-            (true, _) => Some(true),
-            (false, []) => Some(false),
-            (false, _) => None,
-        };
-        gaps.append(&mut found.gaps);
+        let gaps_before = gaps.len();
+        let mut objects = BTreeMap::new();
+        match reading.hub().map(|hub| hub.member_objects(&self.context)) {
+            Some(Ok(reader)) => {
+                if let Some(namespaces) = unresolved {
+                    let served = reader.kinds_served().map_err(|error| error.to_string());
+                    match served.and_then(|served| resolve(&namespaces, wanted, &served)) {
+                        Ok(more) => queries.extend(more),
+                        Err(why) => gaps.push(gap(wanted.word(), why)),
+                    }
+                }
+                let answers = reader.answer(&queries);
+                for (query, answer) in queries.into_iter().zip(answers) {
+                    let ServedKind { kind, group, .. } = query.kind;
+                    if let Some(why) = answer.outcome.gap() {
+                        gaps.push(gap(&kind, why));
+                    } else if let QuerySelection::Named { namespace, name } = query.which {
+                        let id = ManifestKey {
+                            kind,
+                            group,
+                            namespace,
+                            name,
+                        };
+                        let mut found = answer.objects.into_iter();
+                        objects.insert(id, found.find_map(parsed::<AnyObject>));
+                    }
+                }
+            }
+            Some(Err(closed)) => gaps.push(gap(
+                "objects in the member cluster",
+                closed.why().to_owned(),
+            )),
+            None => {}
+        }
+        let is_there = objects.values().any(Option::is_some);
+        let exists = (is_there || gaps.len() == gaps_before).then_some(is_there);
         let both = BothSides {
-            objects: found.objects,
+            objects,
             listed,
             knows_listed: self.outcome == Outcome::Listed,
             works,
@@ -279,72 +279,42 @@ impl AppliedRecords {
     }
 }
 
-/// What was looked for and answered.
-#[derive(Default)]
-struct LookupResult {
-    objects: BTreeMap<ManifestKey, Option<AnyObject>>,
-    gaps: Vec<NotChecked>,
-}
-
-impl LookupResult {
-    fn take(&mut self, query: &LiveQuery, objects: Vec<Value>) {
-        let crate::query::QuerySelection::Named { namespace, name } = &query.which else {
-            return;
-        };
-        let id = ManifestKey {
-            kind: query.kind.kind.clone(),
-            group: query.kind.group.clone(),
-            namespace: namespace.clone(),
-            name: name.clone(),
-        };
-        let object = objects.into_iter().find_map(parsed::<AnyObject>);
-        self.objects.insert(id, object);
+/// What to ask for where the plural is not known, by what the cluster serves; why nothing can be
+/// asked, otherwise.
+fn resolve(
+    namespaces: &[String],
+    wanted: &WantedObject,
+    served: &[ServedKind],
+) -> Result<Vec<LiveQuery>, String> {
+    let kinds = served
+        .iter()
+        .filter(|kind| kind.is_preferred && wanted.is_kind(&kind.kind, &kind.group));
+    let kinds: Vec<_> = kinds.collect();
+    if kinds.is_empty() {
+        return Err("the cluster does not serve this kind".to_owned());
     }
-}
-
-/// Objects of which the plural is not known yet.
-struct UnresolvedObjects {
-    namespaces: Vec<String>,
-}
-
-impl UnresolvedObjects {
-    /// What to ask for, by what the cluster serves; why nothing can be asked, otherwise.
-    fn resolve(
-        self,
-        wanted: &WantedObject,
-        served: &[ServedKind],
-    ) -> Result<Vec<LiveQuery>, String> {
-        let kinds = served
-            .iter()
-            .filter(|kind| kind.is_preferred && wanted.is_kind(&kind.kind, &kind.group));
-        let kinds: Vec<_> = kinds.collect();
-        if kinds.is_empty() {
-            return Err("the cluster does not serve this kind".to_owned());
+    let mut queries = Vec::new();
+    for kind in kinds {
+        if !kind.is_namespaced {
+            queries.push(LiveQuery::named(kind.clone(), "", &wanted.name));
+            continue;
         }
-        let mut queries = Vec::new();
-        for kind in kinds {
-            if !kind.is_namespaced {
-                queries.push(LiveQuery::named(kind.clone(), "", &wanted.name));
-                continue;
-            }
-            if self.namespaces.is_empty() {
-                return Err("its namespace is unknown: use -n".to_owned());
-            }
-            let namespaces = self.namespaces.iter();
-            let named = |namespace| LiveQuery::named(kind.clone(), namespace, &wanted.name);
-            queries.extend(namespaces.map(|it| named(it.as_str())));
+        if namespaces.is_empty() {
+            return Err("its namespace is unknown: use -n".to_owned());
         }
-        Ok(queries)
+        let named = |it: &String| LiveQuery::named(kind.clone(), it, &wanted.name);
+        queries.extend(namespaces.iter().map(named));
     }
+    Ok(queries)
 }
 
 /// What to ask for: an AppliedWork says how an object is called there, of any other the cluster has
-/// to be asked first.
+/// to be asked first, and these are the namespaces where it may be.
 fn questions<'i>(
     listed: &[(&AppliedWork, &AppliedResource)],
     ids: impl Iterator<Item = &'i ManifestKey>,
     wanted: &WantedObject,
-) -> (Vec<LiveQuery>, Option<UnresolvedObjects>) {
+) -> (Vec<LiveQuery>, Option<Vec<String>>) {
     let queries = listed.iter().map(|(_, it)| {
         let kind = ServedKind {
             group: it.group.clone(),
@@ -358,16 +328,12 @@ fn questions<'i>(
     });
     let known: Vec<_> = listed.iter().map(|(_, it)| listed_as(it)).collect();
     let others: Vec<_> = ids.filter(|id| !known.contains(id)).collect();
-    let missing = if others.is_empty() && !known.is_empty() {
-        None
-    } else {
+    let unresolved = (known.is_empty() || !others.is_empty()).then(|| {
         let namespaces = others.iter().map(|id| id.namespace.clone());
         let namespaces = namespaces.chain(wanted.namespace.clone());
-        Some(UnresolvedObjects {
-            namespaces: distinct(namespaces.filter(|it| !it.is_empty())),
-        })
-    };
-    (distinct(queries), missing)
+        distinct(namespaces.filter(|it| !it.is_empty()))
+    });
+    (distinct(queries), unresolved)
 }
 
 /// The manifests of a Work that are the object, and whether the agent reports them as applied.

@@ -31,10 +31,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         ),
         _ => return None,
     };
-    Some(finding(cx, rule, cluster, &what))
-}
-
-fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding {
     let binding = cx.inventory.binding(cluster);
     let now = match binding {
         Some(binding) if binding.meta.is_deleting() => "; it is being deleted now",
@@ -47,20 +43,16 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, cluster: &str, what: &str) ->
     );
     let mut finding =
         run_failure::finding(cx, rule, subject, format!("{what}{now}.")).clusters([cluster]);
-    if let Some(deletion) = cx
-        .rollout
-        .iter()
-        .flat_map(|rollout| &rollout.stages)
-        .find(|stage| stage.deletes)
-    {
+    let mut stages = cx.rollout.iter().flat_map(|rollout| &rollout.stages);
+    if let Some(deletion) = stages.find(|stage| stage.deletes) {
         finding = finding.stage(deletion.name());
     }
     if let Some(binding) = binding {
         let object = binding.object();
         finding = finding
             .evidence(&object, "spec.state", &binding.spec.state)
-            .evidence(&object, "metadata.deletionTimestamp", binding.meta.deleted);
-        finding = finding.created(&object, binding.meta.created);
+            .evidence(&object, "metadata.deletionTimestamp", binding.meta.deleted)
+            .created(&object, binding.meta.created);
     }
     let finding = finding.look_with(
         format!(
@@ -69,8 +61,6 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, cluster: &str, what: &str) ->
         ),
         cx.of_placement(Concept::PolicySnapshot).flag("-o", "yaml"),
     );
-    finding.next_run(
-        cx,
-        "Start a new run: its stages are computed from the current bindings.",
-    )
+    let next = "Start a new run: its stages are computed from the current bindings.";
+    Some(finding.next_run(cx, next))
 }

@@ -94,12 +94,9 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         return finding.same_content(affected.cx, capital(FORCE));
     }
     finding
-        .fix(format!(
-            "Make {managers} release the fields that the hub sends, on {clusters}."
-        ))
-        .then_continues(affected.cx)
-        .repair_on_hub(
+        .repair_there_or_on_hub(
             affected,
+            format!("Make {managers} release the fields that the hub sends, on {clusters}."),
             "Or remove the fields from {} on the hub and start a new run, if the other manager \
              should keep them.",
         )

@@ -24,16 +24,14 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             "The differences of {} could not be determined on {clusters}.",
             affected.object()
         );
-        finding
-            .fix(format!(
+        finding.repair_there_or_on_hub(
+            affected,
+            format!(
                 "Fix on {clusters} what the evidence names: the kind, the permission, or the API \
                  server."
-            ))
-            .then_continues(affected.cx)
-            .repair_on_hub(
-                affected,
-                "Or fix {} on the hub and start a new run, if the manifest is wrong.",
-            )
+            ),
+            "Or fix {} on the hub and start a new run, if the manifest is wrong.",
+        )
     });
     findings.extend(unnamed(cx, rule));
     findings

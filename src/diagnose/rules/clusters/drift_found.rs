@@ -52,13 +52,12 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             format!("Check who changed {object} on {}.", affected.cluster()),
             affected.kubectl("get").showing_field_managers(),
         )
-        .fix(format!(
-            "Undo the change on {clusters} until {fields}. A controller that made it will make it \
-             again."
-        ))
-        .then_continues(affected.cx)
-        .repair_on_hub(
+        .repair_there_or_on_hub(
             affected,
+            format!(
+                "Undo the change on {clusters} until {fields}. A controller that made it will make \
+                 it again."
+            ),
             "Or copy the change into {} on the hub and roll it out with a new run, if the change \
              should stay.",
         )

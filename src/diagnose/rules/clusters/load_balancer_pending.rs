@@ -27,15 +27,13 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     );
     let names: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
     finding = member_findings::invite(affected.cx, &names, finding);
-    finding
-        .fix(format!(
+    finding.repair_there_or_on_hub(
+        affected,
+        format!(
             "Install a load balancer controller on {clusters} (the cloud's, or MetalLB), or free \
              an address or quota."
-        ))
-        .then_continues(affected.cx)
-        .repair_on_hub(
-            affected,
-            "Or change the type of {} on the hub, or with an override for these clusters, and \
-             start a new run, if it needs no load balancer.",
-        )
+        ),
+        "Or change the type of {} on the hub, or with an override for these clusters, and \
+         start a new run, if it needs no load balancer.",
+    )
 }

@@ -57,7 +57,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             BindingProblem::OverridePolicyNil { .. } => {
                 format!("{which} has no policy, so the content for {clusters} cannot be rendered.")
             }
-            BindingProblem::LabelKeyMissing { key, .. } => format!(
+            BindingProblem::LabelKeyMissing { key } => format!(
                 "{which} uses the member cluster label {key}, which {clusters} {}.",
                 by_number(on.len(), "does not have", "do not have")
             ),
@@ -303,7 +303,7 @@ fn remedies(
              object that it selects.",
         );
     }
-    if let BindingProblem::LabelKeyMissing { key, .. } = problem {
+    if let BindingProblem::LabelKeyMissing { key } = problem {
         let has = |name: &str| {
             let member = cx.inventory.member(name)?;
             Some(member).filter(|it| it.meta.labels.contains_key(key))

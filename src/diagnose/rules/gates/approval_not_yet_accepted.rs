@@ -52,10 +52,7 @@ fn at_open_gate(
         return None;
     }
     let request = gate.own_request()?;
-    let approved = request.approved()?;
-    if !request.counts() || request.is_accepted() {
-        return None;
-    }
+    let approved = request.untaken()?;
     let (object, name) = (request.object(), &request.meta.name);
     // The time is the approver's own word: never before the request, never in the future.
     let lasting = approved

@@ -21,10 +21,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Find
     }
     let run = cx.run_object();
     let request = gate.own_request()?;
-    let approved = request.approved()?;
-    if !request.counts() || request.is_accepted() {
-        return None;
-    }
+    let approved = request.untaken()?;
     let object = request.object();
     let message = format!(
         "{} is approved correctly, but a stopped run accepts no approvals: it counts once {} is \

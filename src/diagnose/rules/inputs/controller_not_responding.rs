@@ -173,9 +173,7 @@ fn evidence(
             .condition(&run, rollout.progressing());
     }
     for request in rollout.open_approvals().filter_map(|it| it.own_request()) {
-        let approved = request.approved();
-        let taken = request.is_accepted() || !request.counts();
-        finding = finding.condition(&request.object(), approved.filter(|_| !taken));
+        finding = finding.condition(&request.object(), request.untaken());
     }
     if let Some(last) = silence.last {
         finding = finding.computed(

@@ -52,17 +52,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding =
                 finding.look_with("Read the log from before it ended.", group.previous_logs());
-            finding
-                .fix(
-                    "Fix the member, if something is missing there (a database, a permission, a \
-                     host name): the container restarts by itself within five minutes.",
-                )
-                .then_continues(group.cx)
-                .repair_on_hub(
-                    group,
-                    "Or fix {} on the hub and start a new run, if the program or its configuration \
-                     is wrong.",
-                )
+            finding.repair_there_or_on_hub(
+                group,
+                "Fix the member, if something is missing there (a database, a permission, a \
+                 host name): the container restarts by itself within five minutes.",
+                "Or fix {} on the hub and start a new run, if the program or its configuration \
+                 is wrong.",
+            )
         },
     )
 }

@@ -42,16 +42,12 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 group.previous_logs(),
             );
             if limits.is_empty() {
-                return finding
-                    .fix(
-                        "Add memory to the nodes, or move other pods away: the container has no \
-                         limit of its own, so its node ran out of memory.",
-                    )
-                    .then_continues(group.cx)
-                    .repair_on_hub(
-                        group,
-                        "Or reduce the memory use of {} on the hub, and start a new run.",
-                    );
+                return finding.repair_there_or_on_hub(
+                    group,
+                    "Add memory to the nodes, or move other pods away: the container has no \
+                     limit of its own, so its node ran out of memory.",
+                    "Or reduce the memory use of {} on the hub, and start a new run.",
+                );
             }
             finding.repair_on_hub(
                 group,

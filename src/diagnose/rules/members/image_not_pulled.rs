@@ -65,14 +65,12 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                      clusters, and start a new run: nothing can be pushed under this name.",
                 );
             }
-            finding
-                .fix(repair(one))
-                .then_continues(group.cx)
-                .repair_on_hub(
-                    group,
-                    "Or fix the image in {} on the hub, or with an override for these clusters, \
-                     and start a new run.",
-                )
+            finding.repair_there_or_on_hub(
+                group,
+                repair(one),
+                "Or fix the image in {} on the hub, or with an override for these clusters, \
+                 and start a new run.",
+            )
         },
     )
 }

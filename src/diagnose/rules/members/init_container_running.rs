@@ -32,13 +32,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding
                 .look_with("Read its log to see what it waits for.", group.logs())
-                .fix(
+                .repair_there_or_on_hub(
+                    group,
                     "Provide on the member what it waits for: a database, another service, or a \
                      migration.",
-                )
-                .then_continues(group.cx)
-                .repair_on_hub(
-                    group,
                     "Or fix {} on the hub and start a new run, if it should not wait.",
                 )
         },

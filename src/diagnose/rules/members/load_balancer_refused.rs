@@ -44,13 +44,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     "Read the full error.",
                     group.kubectl("describe").arg("service").arg(name),
                 )
-                .fix(
+                .repair_there_or_on_hub(
+                    group,
                     "Fix on the member what the error names: an address quota, a subnet, or a \
                      permission of the cloud controller.",
-                )
-                .then_continues(group.cx)
-                .repair_on_hub(
-                    group,
                     "Or fix {} on the hub, or with an override for these clusters, and start a new \
                      run, if the cluster cannot provide what the Service asks for.",
                 )

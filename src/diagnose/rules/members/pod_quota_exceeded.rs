@@ -54,13 +54,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     "Check what is used.",
                     group.kubectl("describe").arg("resourcequota").arg(*quota),
                 )
-                .fix(
+                .repair_there_or_on_hub(
+                    group,
                     "Raise the quota on the member, or remove what fills it: a rolling update \
                      needs room for old and new pods.",
-                )
-                .then_continues(group.cx)
-                .repair_on_hub(
-                    group,
                     "Or lower the requests or the surge in {} on the hub and start a new run.",
                 )
         },

@@ -38,13 +38,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             finding
                 .look_with("Check the result of the probe.", group.describe_pod())
                 .look_with("Read the program's log.", group.logs())
-                .fix(
+                .repair_there_or_on_hub(
+                    group,
                     "Fix what the program waits for on the member, such as a database or another \
                      service.",
-                )
-                .then_continues(group.cx)
-                .repair_on_hub(
-                    group,
                     "Or fix the probe in {} on the hub and start a new run, if it uses a wrong \
                      port or path or starts too early.",
                 )

@@ -343,7 +343,7 @@ impl Plan {
                     (self.progress(number), self.since(number, now))
                 };
                 number += 1;
-                let mut marks = Small::cluster(cluster, 1, since);
+                let mut marks = Small::new(&mut cluster.conditions, 1, since);
                 if progress != Progress::NotYet {
                     started = true;
                     marks.started();
@@ -357,7 +357,7 @@ impl Plan {
                 .iter_mut()
                 .chain(&mut stage.after_stage_task_status)
             {
-                let mut marks = Small::task(task, 1, now);
+                let mut marks = Small::new(&mut task.conditions, 1, now);
                 if over || index < at || (index == at && !at_gate) {
                     marks.request_created();
                     marks.request_approved();
@@ -366,11 +366,7 @@ impl Plan {
                 }
             }
             let done = over || index < at;
-            let mut marks = StageMarks {
-                status: stage,
-                generation: 1,
-                now,
-            };
+            let mut marks = StageMarks::new(stage, 1, now);
             if started {
                 marks.started();
             }
@@ -383,11 +379,7 @@ impl Plan {
         }
         if over {
             if let Some(status) = &mut run.status.deletion_stage_status {
-                let mut marks = StageMarks {
-                    status,
-                    generation: 1,
-                    now,
-                };
+                let mut marks = StageMarks::new(status, 1, now);
                 marks.started();
                 marks.succeeded();
             }

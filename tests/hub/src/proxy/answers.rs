@@ -15,14 +15,12 @@ pub(super) fn refusal(
     user: &str,
 ) -> Option<Response<Full<Bytes>>> {
     let resource = Resource::of(method, target);
+    let named = resource.named();
+    let about =
+        |code, reason: &str, message: &str| status(code, reason, message, Some(resource.details()));
     let answer = match fault {
         Fault::Unauthorized => status(401, "Unauthorized", "Unauthorized", None),
-        Fault::Forbidden => status(
-            403,
-            "Forbidden",
-            &resource.forbidden(user),
-            Some(resource.details()),
-        ),
+        Fault::Forbidden => about(403, "Forbidden", &resource.forbidden(user)),
         Fault::NotServed => text(404, "404 page not found\n", None),
         // What an object would be created in.
         Fault::Missing if method == Method::POST => status(
@@ -31,36 +29,24 @@ pub(super) fn refusal(
             &format!("namespaces {:?} not found", resource.namespace),
             Some(json!({"name": resource.namespace, "kind": "namespaces"})),
         ),
-        Fault::Missing => status(
-            404,
-            "NotFound",
-            &format!("{} not found", resource.named()),
-            Some(resource.details()),
-        ),
-        Fault::Conflict if method == Method::POST => status(
-            409,
-            "AlreadyExists",
-            &format!("{} already exists", resource.named()),
-            Some(resource.details()),
-        ),
-        Fault::Conflict => status(
+        Fault::Missing => about(404, "NotFound", &format!("{named} not found")),
+        Fault::Conflict if method == Method::POST => {
+            about(409, "AlreadyExists", &format!("{named} already exists"))
+        }
+        Fault::Conflict => about(
             409,
             "Conflict",
             &format!(
-                "Operation cannot be fulfilled on {}: the object has been modified; please apply \
-                 your changes to the latest version and try again",
-                resource.named()
+                "Operation cannot be fulfilled on {named}: the object has been modified; please \
+                 apply your changes to the latest version and try again"
             ),
-            Some(resource.details()),
         ),
-        Fault::Invalid => status(
+        Fault::Invalid => about(
             422,
             "Invalid",
             &format!(
-                "{} is invalid: spec: Invalid value: \"object\": no change is allowed today",
-                resource.named()
+                "{named} is invalid: spec: Invalid value: \"object\": no change is allowed today"
             ),
-            Some(resource.details()),
         ),
         Fault::Expired => status(
             410,

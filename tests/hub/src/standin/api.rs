@@ -194,6 +194,14 @@ impl Api {
         self.send(request, &what).await
     }
 
+    /// Updates an object that goes with its last finalizer; one that is gone already is fine.
+    pub(crate) async fn let_go(&self, kind: Kind, object: &Value) -> Answer<()> {
+        match self.update(kind, object).await {
+            Ok(_) | Err(Failure::NotFound) => Ok(()),
+            Err(failure) => Err(failure),
+        }
+    }
+
     /// Deletes an object; one that is gone already is fine.
     pub(crate) async fn delete(&self, kind: Kind, object: &Value) -> Answer<()> {
         let what = format!("delete {} {}", kind.name(), object.name());

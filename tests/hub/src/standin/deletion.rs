@@ -51,11 +51,7 @@ enum Mode {
 }
 
 fn marks<'s>(look: &Look<'_>, stage: &'s mut StageStatus) -> Stage<'s> {
-    Stage {
-        status: stage,
-        generation: look.run.generation,
-        now: look.now,
-    }
+    Stage::new(stage, look.run.generation, look.now)
 }
 
 fn begin(look: &Look<'_>, mode: Mode) -> Option<StageStatus> {
@@ -108,7 +104,7 @@ fn follow(
         } else if mode == Mode::Delete {
             look.actions
                 .push(Action::DeleteBinding(binding.name().to_owned()));
-            Small::cluster(cluster, generation, now).started();
+            Small::new(&mut cluster.conditions, generation, now).started();
         }
     }
     for cluster in &mut stage.clusters {
@@ -116,9 +112,9 @@ fn follow(
             continue;
         }
         if !cluster.conditions.is_true("Started", generation) {
-            Small::cluster(cluster, generation, now).started();
+            Small::new(&mut cluster.conditions, generation, now).started();
         }
-        Small::cluster(cluster, generation, now).succeeded();
+        Small::new(&mut cluster.conditions, generation, now).succeeded();
     }
     Ok(bindings.len())
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::api::{Answer, Api, Failure};
+use super::api::{Answer, Api};
 use super::bindings;
 use super::conditions::{self, Conditions};
 use super::control::{Context, Rested};
@@ -151,8 +151,5 @@ async fn delete(api: &Api, world: &World, scope: &Scope, mut binding: Value) -> 
     }
     binding.drop_finalizer(names::WORK_FINALIZER);
     binding.drop_finalizer(names::BINDING_FINALIZER);
-    match api.update(scope.kinds().binding, &binding).await {
-        Ok(_) | Err(Failure::NotFound) => Ok(()),
-        Err(failure) => Err(failure),
-    }
+    api.let_go(scope.kinds().binding, &binding).await
 }

@@ -11,7 +11,29 @@ use super::look::{Action, Look, Next};
 use super::marks::{self, Small, Stage};
 use super::names;
 use super::object::Object;
+use super::stop;
 use super::validate::stage_limit;
+
+/// Does what the run's state asks for, and marks the run when it is over; nothing for one that is
+/// only to be initialized.
+pub(crate) fn proceed(look: &mut Look<'_>, index: usize) -> Option<Result<Next, Halt>> {
+    let state = look.run.spec.state.clone();
+    let outcome = match state.as_str() {
+        "Initialize" => return None,
+        "Run" => execute(look, index),
+        "Stop" => stop::stop(look, index),
+        other => Err(Halt::Abort(unexpected(&format!(
+            "found unsupported updateRun state: {other}"
+        )))),
+    };
+    match &outcome {
+        Ok(Next::Finished) if state == "Run" => marks::run_succeeded(&mut look.run, look.now),
+        Ok(Next::Finished) => marks::run_stopped(&mut look.run, look.now),
+        Err(Halt::Abort(message)) => marks::run_failed(&mut look.run, message, look.now),
+        _ => {}
+    }
+    Some(outcome)
+}
 
 /// Goes on with the stage of this index, or with the deletion stage after the last one.
 pub(crate) fn execute(look: &mut Look<'_>, index: usize) -> Result<Next, Halt> {
@@ -32,12 +54,7 @@ pub(crate) fn mark_aborted(look: &mut Look<'_>, index: usize, outcome: &Result<N
         .get_mut(index)
         .or(status.deletion_stage_status.as_mut());
     if let Some(stage) = stage {
-        Stage {
-            status: stage,
-            generation,
-            now,
-        }
-        .failed(message);
+        Stage::new(stage, generation, now).failed(message);
     }
 }
 
@@ -53,12 +70,7 @@ fn advance(look: &mut Look<'_>, index: usize) -> Result<Next, Halt> {
         });
     };
     if stage.clusters.is_empty() {
-        Stage {
-            status: stage,
-            generation,
-            now,
-        }
-        .skipped();
+        Stage::new(stage, generation, now).skipped();
         return Ok(Next::Again);
     }
     if !gates::before(look, index)? {
@@ -256,20 +268,12 @@ impl Look<'_> {
     }
 
     pub(crate) fn stage(&mut self, index: usize) -> Stage<'_> {
-        Stage {
-            status: &mut self.run.status.stages_status[index],
-            generation: self.run.generation,
-            now: self.now,
-        }
+        let stage = &mut self.run.status.stages_status[index];
+        Stage::new(stage, self.run.generation, self.now)
     }
 
     pub(crate) fn cluster(&mut self, index: usize, position: usize) -> Small<'_> {
         let cluster = &mut self.run.status.stages_status[index].clusters[position];
-        Small::cluster(cluster, self.run.generation, self.now)
+        Small::new(&mut cluster.conditions, self.run.generation, self.now)
     }
-}
-
-/// A state that no version of the API knows.
-pub(crate) fn unsupported(state: &str) -> String {
-    unexpected(&format!("found unsupported updateRun state: {state}"))
 }

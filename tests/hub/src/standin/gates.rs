@@ -144,7 +144,8 @@ impl Look<'_> {
             When::Before => &mut stage.before_stage_task_status,
             When::After => &mut stage.after_stage_task_status,
         };
-        Small::task(&mut tasks[position], self.run.generation, self.now)
+        let conditions = &mut tasks[position].conditions;
+        Small::new(conditions, self.run.generation, self.now)
     }
 
     fn request_name(&self, index: usize, when: When, position: usize) -> String {

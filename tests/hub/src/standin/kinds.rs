@@ -1,85 +1,49 @@
 //! The kinds that the controllers work with, and the one value that tells the two scopes apart.
 
-/// A kind of object, as the API server serves it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)] // the names are KubeFleet's own
-pub enum Kind {
-    ClusterStagedUpdateRun,
-    ClusterStagedUpdateStrategy,
-    ClusterApprovalRequest,
-    ClusterResourcePlacement,
-    ClusterResourceBinding,
-    ClusterResourceSnapshot,
-    ClusterSchedulingPolicySnapshot,
-    StagedUpdateRun,
-    StagedUpdateStrategy,
-    ApprovalRequest,
-    ResourcePlacement,
-    ResourceBinding,
-    ResourceSnapshot,
-    SchedulingPolicySnapshot,
-    Work,
-    MemberCluster,
-    Namespace,
+macro_rules! kinds {
+    ($($kind:ident $plural:literal)*) => {
+        /// A kind of object, as the API server serves it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(missing_docs)] // the names are KubeFleet's own
+        pub enum Kind {
+            $($kind,)*
+        }
+
+        impl Kind {
+            /// Every kind that the controllers watch.
+            pub const ALL: [Self; [$($plural),*].len()] = [$(Self::$kind),*];
+
+            /// Kind and plural.
+            pub(crate) fn names(self) -> (&'static str, &'static str) {
+                match self {
+                    $(Self::$kind => (stringify!($kind), $plural),)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    ClusterStagedUpdateRun "clusterstagedupdateruns"
+    ClusterStagedUpdateStrategy "clusterstagedupdatestrategies"
+    ClusterApprovalRequest "clusterapprovalrequests"
+    ClusterResourcePlacement "clusterresourceplacements"
+    ClusterResourceBinding "clusterresourcebindings"
+    ClusterResourceSnapshot "clusterresourcesnapshots"
+    ClusterSchedulingPolicySnapshot "clusterschedulingpolicysnapshots"
+    StagedUpdateRun "stagedupdateruns"
+    StagedUpdateStrategy "stagedupdatestrategies"
+    ApprovalRequest "approvalrequests"
+    ResourcePlacement "resourceplacements"
+    ResourceBinding "resourcebindings"
+    ResourceSnapshot "resourcesnapshots"
+    SchedulingPolicySnapshot "schedulingpolicysnapshots"
+    Work "works"
+    MemberCluster "memberclusters"
+    Namespace "namespaces"
 }
 
 impl Kind {
-    /// Every kind that the controllers watch.
-    pub const ALL: [Self; 17] = [
-        Self::ClusterStagedUpdateRun,
-        Self::ClusterStagedUpdateStrategy,
-        Self::ClusterApprovalRequest,
-        Self::ClusterResourcePlacement,
-        Self::ClusterResourceBinding,
-        Self::ClusterResourceSnapshot,
-        Self::ClusterSchedulingPolicySnapshot,
-        Self::StagedUpdateRun,
-        Self::StagedUpdateStrategy,
-        Self::ApprovalRequest,
-        Self::ResourcePlacement,
-        Self::ResourceBinding,
-        Self::ResourceSnapshot,
-        Self::SchedulingPolicySnapshot,
-        Self::Work,
-        Self::MemberCluster,
-        Self::Namespace,
-    ];
-
-    /// Kind and plural.
-    pub(crate) fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::ClusterStagedUpdateRun => ("ClusterStagedUpdateRun", "clusterstagedupdateruns"),
-            Self::ClusterStagedUpdateStrategy => (
-                "ClusterStagedUpdateStrategy",
-                "clusterstagedupdatestrategies",
-            ),
-            Self::ClusterApprovalRequest => ("ClusterApprovalRequest", "clusterapprovalrequests"),
-            Self::ClusterResourcePlacement => {
-                ("ClusterResourcePlacement", "clusterresourceplacements")
-            }
-            Self::ClusterResourceBinding => ("ClusterResourceBinding", "clusterresourcebindings"),
-            Self::ClusterResourceSnapshot => {
-                ("ClusterResourceSnapshot", "clusterresourcesnapshots")
-            }
-            Self::ClusterSchedulingPolicySnapshot => (
-                "ClusterSchedulingPolicySnapshot",
-                "clusterschedulingpolicysnapshots",
-            ),
-            Self::StagedUpdateRun => ("StagedUpdateRun", "stagedupdateruns"),
-            Self::StagedUpdateStrategy => ("StagedUpdateStrategy", "stagedupdatestrategies"),
-            Self::ApprovalRequest => ("ApprovalRequest", "approvalrequests"),
-            Self::ResourcePlacement => ("ResourcePlacement", "resourceplacements"),
-            Self::ResourceBinding => ("ResourceBinding", "resourcebindings"),
-            Self::ResourceSnapshot => ("ResourceSnapshot", "resourcesnapshots"),
-            Self::SchedulingPolicySnapshot => {
-                ("SchedulingPolicySnapshot", "schedulingpolicysnapshots")
-            }
-            Self::Work => ("Work", "works"),
-            Self::MemberCluster => ("MemberCluster", "memberclusters"),
-            Self::Namespace => ("Namespace", "namespaces"),
-        }
-    }
-
     /// `group/version`, or `v1`.
     pub fn api_version(self) -> &'static str {
         match self {
@@ -96,15 +60,7 @@ impl Kind {
 
     /// Whether it belongs to staged update runs, which old hubs serve at another version.
     pub(crate) fn is_staged(self) -> bool {
-        matches!(
-            self,
-            Self::ClusterStagedUpdateRun
-                | Self::ClusterStagedUpdateStrategy
-                | Self::ClusterApprovalRequest
-                | Self::StagedUpdateRun
-                | Self::StagedUpdateStrategy
-                | Self::ApprovalRequest
-        )
+        self.name().contains("Staged") || self.name().ends_with("ApprovalRequest")
     }
 }
 

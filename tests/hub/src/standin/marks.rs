@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::conditions::{self, Condition, Conditions, Says, stamp};
-use super::status::{ClusterStatus, Run, StageStatus, TaskStatus};
+use super::status::{Run, StageStatus};
 
 const PROGRESSING: &str = "Progressing";
 const SUCCEEDED: &str = "Succeeded";
@@ -110,12 +110,20 @@ pub(crate) fn run_failed(target: &mut Run, message: &str, now: Timestamp) {
 
 /// Marks one stage of a run whose generation is `generation`.
 pub(crate) struct Stage<'s> {
-    pub(crate) status: &'s mut StageStatus,
-    pub(crate) generation: i64,
-    pub(crate) now: Timestamp,
+    status: &'s mut StageStatus,
+    generation: i64,
+    now: Timestamp,
 }
 
-impl Stage<'_> {
+impl<'s> Stage<'s> {
+    pub(crate) fn new(status: &'s mut StageStatus, generation: i64, now: Timestamp) -> Self {
+        Self {
+            status,
+            generation,
+            now,
+        }
+    }
+
     fn set(&mut self, kind: &str, says: Says<'_>) {
         conditions::set(
             &mut self.status.conditions,
@@ -187,23 +195,15 @@ impl Stage<'_> {
 
 /// Marks one cluster or task of a run whose generation is `generation`.
 pub(crate) struct Small<'s> {
-    pub(crate) conditions: &'s mut Vec<Condition>,
-    pub(crate) generation: i64,
-    pub(crate) now: Timestamp,
+    conditions: &'s mut Vec<Condition>,
+    generation: i64,
+    now: Timestamp,
 }
 
 impl<'s> Small<'s> {
-    pub(crate) fn cluster(cluster: &'s mut ClusterStatus, generation: i64, now: Timestamp) -> Self {
+    pub(crate) fn new(conditions: &'s mut Vec<Condition>, generation: i64, now: Timestamp) -> Self {
         Self {
-            conditions: &mut cluster.conditions,
-            generation,
-            now,
-        }
-    }
-
-    pub(crate) fn task(task: &'s mut TaskStatus, generation: i64, now: Timestamp) -> Self {
-        Self {
-            conditions: &mut task.conditions,
+            conditions,
             generation,
             now,
         }

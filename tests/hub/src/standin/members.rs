@@ -256,10 +256,7 @@ async fn leave(api: &Api, world: &World, mut member: Value) -> Answer<()> {
         }
     }
     member.drop_finalizer(names::MEMBER_FINALIZER);
-    match api.update(Kind::MemberCluster, &member).await {
-        Ok(_) | Err(Failure::NotFound) => Ok(()),
-        Err(failure) => Err(failure),
-    }
+    api.let_go(Kind::MemberCluster, &member).await
 }
 
 /// What a member agent does about one Work.
@@ -275,10 +272,8 @@ async fn report(
     }
     if work.deleting() {
         work.drop_finalizer(names::WORK_FINALIZER);
-        return match api.update(Kind::Work, &work).await {
-            Ok(_) | Err(Failure::NotFound) => Ok(None),
-            Err(failure) => Err(failure),
-        };
+        api.let_go(Kind::Work, &work).await?;
+        return Ok(None);
     }
     let applied = seen + timing.apply;
     if applied > Instant::now() {

@@ -9,13 +9,12 @@ use super::bindings;
 use super::conditions::{self, Condition, Conditions};
 use super::execute;
 use super::halt::Halt;
-use super::initialize::{self, Targets};
+use super::initialize;
 use super::kinds::{Kind, Scope};
 use super::look::{Action, Look, Next};
 use super::marks;
 use super::object::Object;
 use super::status::Run;
-use super::stop;
 use super::timing::Timing;
 use super::validate::{self, Position};
 use super::world::World;
@@ -118,39 +117,28 @@ impl Paper {
             self.write_status(object, &run);
             return PaperLook::Over;
         };
-        let state = run.spec.state.clone();
-        let mut look = look_of(run, (&world, &targets, &timing), now);
-        let outcome = match state.as_str() {
-            "Initialize" => return PaperLook::Over,
-            "Run" => execute::execute(&mut look, index),
-            "Stop" => stop::stop(&mut look, index),
-            other => Err(Halt::Abort(execute::unsupported(other))),
+        let mut look = Look {
+            run,
+            world: &world,
+            targets: &targets,
+            timing: &timing,
+            now,
+            actions: Vec::new(),
         };
-        let Look {
-            mut run, actions, ..
-        } = look;
+        let Some(outcome) = execute::proceed(&mut look, index) else {
+            return PaperLook::Over;
+        };
+        let Look { run, actions, .. } = look;
         for action in actions {
             self.act(&run, action, now);
         }
-        let next = match outcome {
-            Ok(Next::Finished) if state == "Run" => {
-                marks::run_succeeded(&mut run, now);
-                PaperLook::Over
-            }
-            Ok(Next::Finished) => {
-                marks::run_stopped(&mut run, now);
-                PaperLook::Over
-            }
+        self.write_status(object, &run);
+        match outcome {
+            Ok(Next::Finished) | Err(Halt::Abort(_)) => PaperLook::Over,
             Ok(Next::Again) => PaperLook::Again,
             Ok(Next::After(pause)) => PaperLook::After(pause),
             Err(Halt::Retry(_)) => PaperLook::Retry,
-            Err(Halt::Abort(message)) => {
-                marks::run_failed(&mut run, &message, now);
-                PaperLook::Over
-            }
-        };
-        self.write_status(object, &run);
-        next
+        }
     }
 
     fn initialize(
@@ -229,20 +217,5 @@ impl Paper {
             }
             binding.put(&["status", "conditions"], json!(list));
         });
-    }
-}
-
-fn look_of<'w>(
-    run: Run,
-    (world, targets, timing): (&'w World, &'w Targets, &'w Timing),
-    now: Timestamp,
-) -> Look<'w> {
-    Look {
-        run,
-        world,
-        targets,
-        timing,
-        now,
-        actions: Vec::new(),
     }
 }

@@ -8,13 +8,54 @@ use super::kinds::Scope;
 use super::names;
 use super::object::Object;
 
-/// The conditions that a rollout goes through, in order.
-const STEPS: [&str; 5] = [
-    "RolloutStarted",
-    "Overridden",
-    "WorkSynchronized",
-    "Applied",
-    "Available",
+/// A condition that a rollout goes through, and what is said of it: of one cluster that is not known
+/// yet, and, with their number for `#`, of clusters that are not known, have failed, and have done it.
+struct StepWords {
+    name: &'static str,
+    unknown: &'static str,
+    pending: (&'static str, &'static str),
+    failed: (&'static str, &'static str),
+    done: (&'static str, &'static str),
+}
+
+/// In order.
+#[rustfmt::skip]
+const STEPS: [StepWords; 5] = [
+    StepWords {
+        name: "RolloutStarted",
+        unknown: "In the process of deciding whether to roll out some version of the resources or not",
+        pending: ("RolloutStartedUnknown", "There are still # cluster(s) in the process of deciding whether to roll out the latest resources or not"),
+        failed: ("RolloutNotStartedYet", "The rollout is being blocked by the rollout strategy in # cluster(s)"),
+        done: ("RolloutStarted", "All # cluster(s) start rolling out the latest resource"),
+    },
+    StepWords {
+        name: "Overridden",
+        unknown: "In the process of overriding the selected resources if there is any override defined",
+        pending: ("OverriddenPending", "There are still # cluster(s) in the process of overriding the selected resources if there is any override defined"),
+        failed: ("OverriddenFailed", "Failed to override resources in # cluster(s)"),
+        done: ("NoOverrideSpecified", "No override rules are configured for the selected resources"),
+    },
+    StepWords {
+        name: "WorkSynchronized",
+        unknown: "In the process of creating or updating the work object(s) in the hub cluster",
+        pending: ("WorkSynchronizedUnknown", "There are still # cluster(s) in the process of creating or updating the work object(s) in the hub cluster"),
+        failed: ("WorkNotSynchronizedYet", "There are # cluster(s) which have not finished creating or updating work(s) yet"),
+        done: ("WorkSynchronized", "Work(s) are successfully created or updated in # target cluster(s)' namespaces"),
+    },
+    StepWords {
+        name: "Applied",
+        unknown: "In the process of applying the resources on the member cluster",
+        pending: ("ApplyPending", "There are still # cluster(s) in the process of applying the resources on the member cluster"),
+        failed: ("ApplyFailed", "Failed to apply resources to # cluster(s), please check the `failedPlacements` status"),
+        done: ("ApplySucceeded", "The selected resources are successfully applied to # cluster(s)"),
+    },
+    StepWords {
+        name: "Available",
+        unknown: "The availability of the selected resources is unknown yet ",
+        pending: ("ResourceAvailableUnknown", "There are still # cluster(s) in the process of checking the availability of the selected resources"),
+        failed: ("ResourceNotAvailableYet", "The selected resources in # cluster(s) are still not available yet"),
+        done: ("ResourceAvailable", "The selected resources in # cluster(s) are available now"),
+    },
 ];
 
 /// What is read to sum up a placement.
@@ -133,7 +174,7 @@ fn clusters(placement: &Value, parts: &Parts<'_>, now: Timestamp) -> Vec<Cluster
                     && !binding.deleting()
                     && binding.text("/spec/schedulingPolicySnapshotName") == parts.policy.name()
             });
-            let steps = binding.map_or_else(|| vec![unknown(0)], |binding| steps(binding));
+            let steps = binding.map_or_else(|| vec![unknown(&STEPS[0])], |binding| steps(binding));
             list.retain(|condition| {
                 condition.kind == "Scheduled"
                     || steps.iter().any(|(step, _)| condition.kind == *step)
@@ -169,12 +210,12 @@ type Step = (&'static str, (String, String, String));
 fn steps(binding: &Value) -> Vec<Step> {
     let known = conditions::of_status(binding);
     let mut made = Vec::new();
-    for (position, step) in STEPS.into_iter().enumerate() {
-        let current = known.find(step).filter(|condition| {
+    for step in &STEPS {
+        let current = known.find(step.name).filter(|condition| {
             condition.observed_generation == binding.generation() && condition.status != "Unknown"
         });
         let Some(condition) = current else {
-            made.push(unknown(position));
+            made.push(unknown(step));
             break;
         };
         let Condition {
@@ -184,7 +225,7 @@ fn steps(binding: &Value) -> Vec<Step> {
             ..
         } = condition.clone();
         let done = status == "True";
-        made.push((step, (status, reason, message)));
+        made.push((step.name, (status, reason, message)));
         if !done {
             break;
         }
@@ -192,31 +233,10 @@ fn steps(binding: &Value) -> Vec<Step> {
     made
 }
 
-fn unknown(position: usize) -> Step {
-    let (reason, message) = [
-        (
-            "RolloutStartedUnknown",
-            "In the process of deciding whether to roll out some version of the resources or not",
-        ),
-        (
-            "OverriddenPending",
-            "In the process of overriding the selected resources if there is any override defined",
-        ),
-        (
-            "WorkSynchronizedUnknown",
-            "In the process of creating or updating the work object(s) in the hub cluster",
-        ),
-        (
-            "ApplyPending",
-            "In the process of applying the resources on the member cluster",
-        ),
-        (
-            "ResourceAvailableUnknown",
-            "The availability of the selected resources is unknown yet ",
-        ),
-    ][position];
-    let said = ("Unknown".to_owned(), reason.to_owned(), message.to_owned());
-    (STEPS[position], said)
+fn unknown(step: &StepWords) -> Step {
+    let (reason, _) = step.pending;
+    let said = ["Unknown", reason, step.unknown].map(str::to_owned);
+    (step.name, said.into())
 }
 
 /// Why nothing can be said about the rollout as a whole.
@@ -251,118 +271,34 @@ fn undecided(scope: &Scope, clusters: &[Cluster], index: &str) -> Option<Said> {
 /// The steps of all clusters together, up to the first that one of them has not made.
 fn rollout(clusters: &[Cluster]) -> Vec<(&'static str, Said)> {
     let mut said = Vec::new();
-    for (position, step) in STEPS.into_iter().enumerate() {
+    for step in &STEPS {
         let count = |status: &str| {
             clusters
                 .iter()
                 .filter(|cluster| {
                     cluster
                         .conditions
-                        .find(step)
+                        .find(step.name)
                         .is_some_and(|condition| condition.status == status)
                 })
                 .count()
         };
+        let told = |status, (reason, message): (&'static str, &str), count: usize| {
+            let message = message.replace('#', &count.to_string());
+            (step.name, (status, reason, message))
+        };
         let (unknown, failed) = (count("Unknown"), count("False"));
         if unknown > 0 {
-            said.push((step, pending(position, unknown)));
+            said.push(told("Unknown", step.pending, unknown));
             break;
         }
         if failed > 0 {
-            said.push((step, failing(position, failed)));
+            said.push(told("False", step.failed, failed));
             break;
         }
-        said.push((step, done(position, count("True"))));
+        said.push(told("True", step.done, count("True")));
     }
     said
-}
-
-fn pending(position: usize, count: usize) -> Said {
-    let (reason, what) = [
-        (
-            "RolloutStartedUnknown",
-            "deciding whether to roll out the latest resources or not",
-        ),
-        (
-            "OverriddenPending",
-            "overriding the selected resources if there is any override defined",
-        ),
-        (
-            "WorkSynchronizedUnknown",
-            "creating or updating the work object(s) in the hub cluster",
-        ),
-        (
-            "ApplyPending",
-            "applying the resources on the member cluster",
-        ),
-        (
-            "ResourceAvailableUnknown",
-            "checking the availability of the selected resources",
-        ),
-    ][position];
-    let message = format!("There are still {count} cluster(s) in the process of {what}");
-    ("Unknown", reason, message)
-}
-
-fn failing(position: usize, count: usize) -> Said {
-    let (reason, message) = match position {
-        0 => (
-            "RolloutNotStartedYet",
-            format!("The rollout is being blocked by the rollout strategy in {count} cluster(s)"),
-        ),
-        1 => (
-            "OverriddenFailed",
-            format!("Failed to override resources in {count} cluster(s)"),
-        ),
-        2 => (
-            "WorkNotSynchronizedYet",
-            format!(
-                "There are {count} cluster(s) which have not finished creating or updating \
-                 work(s) yet"
-            ),
-        ),
-        3 => (
-            "ApplyFailed",
-            format!(
-                "Failed to apply resources to {count} cluster(s), please check the \
-                 `failedPlacements` status"
-            ),
-        ),
-        _ => (
-            "ResourceNotAvailableYet",
-            format!("The selected resources in {count} cluster(s) are still not available yet"),
-        ),
-    };
-    ("False", reason, message)
-}
-
-fn done(position: usize, count: usize) -> Said {
-    let (reason, message) = match position {
-        0 => (
-            "RolloutStarted",
-            format!("All {count} cluster(s) start rolling out the latest resource"),
-        ),
-        1 => (
-            "NoOverrideSpecified",
-            "No override rules are configured for the selected resources".to_owned(),
-        ),
-        2 => (
-            "WorkSynchronized",
-            format!(
-                "Work(s) are successfully created or updated in {count} target cluster(s)' \
-                 namespaces"
-            ),
-        ),
-        3 => (
-            "ApplySucceeded",
-            format!("The selected resources are successfully applied to {count} cluster(s)"),
-        ),
-        _ => (
-            "ResourceAvailable",
-            format!("The selected resources in {count} cluster(s) are available now"),
-        ),
-    };
-    ("True", reason, message)
 }
 
 fn selected(snapshots: &[&Value], index: &str) -> Vec<Value> {

@@ -160,8 +160,5 @@ async fn delete(api: &Api, world: &World, scope: &Scope, mut placement: Value) -
     }
     placement.drop_finalizer(names::PLACEMENT_FINALIZER);
     placement.drop_finalizer(names::PLACEMENT_SCHEDULER_FINALIZER);
-    match api.update(kinds.placement, &placement).await {
-        Ok(_) | Err(Failure::NotFound) => Ok(()),
-        Err(failure) => Err(failure),
-    }
+    api.let_go(kinds.placement, &placement).await
 }

@@ -21,7 +21,6 @@ use super::names;
 use super::object::Object;
 use super::resolve;
 use super::status::Run;
-use super::stop;
 use super::timing::Timing;
 use super::validate::{self, Position};
 use super::world::World;
@@ -264,7 +263,6 @@ async fn proceed(
     world: &World,
     timing: &Timing,
 ) -> Result<Outcome, Outcome> {
-    let state = run.spec.state.clone();
     let mut look = Look {
         run,
         world,
@@ -273,41 +271,20 @@ async fn proceed(
         now: Timestamp::now(),
         actions: Vec::new(),
     };
-    let outcome = match state.as_str() {
-        "Initialize" => return Ok(Outcome::Done),
-        "Run" => execute::execute(&mut look, index),
-        "Stop" => stop::stop(&mut look, index),
-        other => {
-            let halt = Halt::Abort(execute::unsupported(other));
-            return writer.fail(look.run, halt).await;
-        }
+    let Some(outcome) = execute::proceed(&mut look, index) else {
+        return Ok(Outcome::Done);
     };
-    let Look {
-        mut run, actions, ..
-    } = look;
+    let Look { run, actions, .. } = look;
     for action in actions {
         writer.act(&run, action).await?;
     }
-    let now = Timestamp::now();
-    let next = match outcome {
-        Ok(Next::Finished) if state == "Run" => {
-            marks::run_succeeded(&mut run, now);
-            Outcome::Done
-        }
-        Ok(Next::Finished) => {
-            marks::run_stopped(&mut run, now);
-            Outcome::Done
-        }
+    writer.write(&run).await?;
+    Ok(match outcome {
+        Ok(Next::Finished) | Err(Halt::Abort(_)) => Outcome::Done,
         Ok(Next::Again) => Outcome::Again,
         Ok(Next::After(pause)) => Outcome::After(pause),
         Err(Halt::Retry(_)) => Outcome::Retry(None),
-        Err(Halt::Abort(message)) => {
-            marks::run_failed(&mut run, &message, now);
-            Outcome::Done
-        }
-    };
-    writer.write(&run).await?;
-    Ok(next)
+    })
 }
 
 /// Initializes a run. Without targets it was refused, and says so.
@@ -394,10 +371,7 @@ async fn delete(api: &Api, scope: &Scope, world: &World, mut run: Value) -> Answ
     }
     if run.has_finalizer(names::RUN_FINALIZER) {
         run.drop_finalizer(names::RUN_FINALIZER);
-        match api.update(kinds.run, &run).await {
-            Ok(_) | Err(Failure::NotFound) => {}
-            Err(failure) => return Err(failure),
-        }
+        api.let_go(kinds.run, &run).await?;
     }
     Ok(Outcome::Done)
 }

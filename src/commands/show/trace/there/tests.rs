@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{AppliedRecords, BothSides, ClusterMatch, Outcome, WantedObject, having};
-use super::{ManifestKey, UnresolvedObjects, listed_as, parsed, questions, there};
+use super::{ManifestKey, listed_as, parsed, questions, resolve, there};
 use crate::kubefleet::work::Work;
 use crate::manifests::live::ServedKind;
 use crate::member::model::{AnyObject, AppliedWork};
@@ -193,8 +193,8 @@ fn an_object_is_asked_for_by_what_is_known_of_it() {
     let record = applied("shop-work", "1");
     let listed = [(&record, &record.status.resources[0])];
     let id = listed_as(&record.status.resources[0]);
-    let (queries, missing) = questions(&listed, [&id].into_iter(), &web());
-    assert!(missing.is_none());
+    let (queries, unresolved) = questions(&listed, [&id].into_iter(), &web());
+    assert!(unresolved.is_none());
     let named = r#"deployments Named { namespace: "shop", name: "web" }"#;
     assert_eq!(paths(queries), [named]);
 
@@ -211,22 +211,17 @@ fn an_object_is_asked_for_by_what_is_known_of_it() {
         served("Deployment", "deployments", true, false),
         served("StatefulSet", "statefulsets", true, true),
     ];
-    let (queries, missing) = questions(&[], std::iter::empty(), &web());
+    let (queries, unresolved) = questions(&[], std::iter::empty(), &web());
     assert_eq!(queries, []);
-    assert_eq!(
-        paths(missing.unwrap().resolve(&web(), &kinds).unwrap()),
-        [named]
-    );
-    let nowhere = || UnresolvedObjects {
-        namespaces: Vec::new(),
-    };
-    let why = nowhere().resolve(&web(), &kinds).unwrap_err();
+    let queries = resolve(&unresolved.unwrap(), &web(), &kinds).unwrap();
+    assert_eq!(paths(queries), [named]);
+    let why = resolve(&[], &web(), &kinds).unwrap_err();
     assert_eq!(why, "its namespace is unknown: use -n");
-    let why = nowhere().resolve(&web(), &kinds[2..]).unwrap_err();
+    let why = resolve(&[], &web(), &kinds[2..]).unwrap_err();
     assert_eq!(why, "the cluster does not serve this kind");
     let cluster = WantedObject::new("ns/shop", None).unwrap();
     let kinds = [served("Namespace", "namespaces", false, true)];
-    let queries = nowhere().resolve(&cluster, &kinds).unwrap();
+    let queries = resolve(&[], &cluster, &kinds).unwrap();
     assert_eq!(queries[0].kind.plural, "namespaces");
 }
 
