@@ -1,16 +1,19 @@
 //! What a cluster's Works hold now, and what a rendering changes there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::held::held;
 use super::immutable;
 use super::rendering::RenderedManifest;
 use crate::contents::{self, ContentChange, Manifest, ManifestKey, SecretDisplay};
 use crate::kubefleet::binding::Envelope;
 use crate::kubefleet::describe_object;
+use crate::member::PodHold;
+use crate::words::distinct;
 
 /// How many objects a rendering changes in a cluster.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -27,6 +30,9 @@ pub struct ChangeCounts {
     /// again.
     #[serde(skip_serializing_if = "is_zero")]
     pub moved: usize,
+    /// Objects that it has in another API version: KubeFleet deletes them and creates them again.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub recreated: usize,
     /// Objects of the member cluster that KubeFleet has kept so far, and that the hub's content would
     /// overwrite.
     #[serde(skip_serializing_if = "is_zero")]
@@ -66,6 +72,8 @@ pub enum ObjectRefusal {
     Twice(String),
     /// What it cannot exist without is deleted: its definition, or its namespace.
     Without(ManifestKey),
+    /// It is taken, but its own settings keep its pods as they are.
+    Held(PodHold),
 }
 
 /// Which objects a rendering changes in a cluster.
@@ -82,6 +90,9 @@ pub struct WorkDelta {
     pub masked: Vec<ManifestKey>,
     /// Those that move to another Work.
     pub moved: Vec<ManifestKey>,
+    /// Those that are written in another API version than before: the agent tells them from others by that too.
+    /// Source: workapplier/preprocess.go:findLeftOverManifests.
+    pub recreated: Vec<ManifestKey>,
     /// Those of the member cluster that KubeFleet has kept so far, and that are overwritten.
     pub overwritten: Vec<ManifestKey>,
 }
@@ -95,18 +106,25 @@ impl WorkDelta {
         then: &[RenderedManifest<'_>],
     ) -> Self {
         let mut before: BTreeMap<&ManifestKey, (&Value, Option<WorkSlot<'_>>)> = BTreeMap::new();
+        let mut versions = BTreeSet::new();
         for (manifest, slot) in now {
+            versions.insert((&manifest.identity, manifest.api_version.as_str()));
             let first = before.entry(&manifest.identity);
             first.or_insert((&manifest.value, slot));
         }
         let mut delta = Self::default();
-        let mut slots: BTreeMap<&ManifestKey, &Option<Envelope>> = BTreeMap::new();
+        let mut slots: BTreeMap<&ManifestKey, &RenderedManifest<'_>> = BTreeMap::new();
         for rendered in then {
             let Manifest {
                 identity, value, ..
             } = rendered.manifest.as_ref();
-            if let Some(first) = slots.insert(identity, &rendered.envelope) {
-                let envelope = rendered.envelope.as_ref().or(first.as_ref());
+            if let Some(first) = slots.insert(identity, rendered) {
+                // In one Work, another version of it is another object to the agent.
+                let version = |it: &RenderedManifest<'_>| it.manifest.api_version.clone();
+                let is_twice =
+                    first.slot() != rendered.slot() || version(first) == version(rendered);
+                let envelope = rendered.envelope.as_ref().or(first.envelope.as_ref());
+                let envelope = envelope.filter(|_| is_twice);
                 let named = envelope.map(|it| describe_object(&it.kind, &it.namespace, &it.name));
                 let twice = named.map(|it| (identity.clone(), ObjectRefusal::Twice(it)));
                 delta.refused.extend(twice);
@@ -130,9 +148,17 @@ impl WorkDelta {
                     let field = immutable::changed(old, value);
                     let field = field.map(|it| (identity.clone(), ObjectRefusal::Field(it)));
                     delta.refused.extend(field);
+                    let held = held(old, value).map(ObjectRefusal::Held);
+                    delta.refused.extend(held.map(|it| (identity.clone(), it)));
                 }
             }
         }
+        for sent in then.iter().map(|it| it.manifest.as_ref()) {
+            versions.remove(&(&sent.identity, sent.api_version.as_str()));
+        }
+        let left = versions.into_iter().map(|(object, _)| object);
+        let left = left.filter(|object| slots.contains_key(object));
+        delta.recreated = distinct(left.cloned());
         for lost in before.keys().copied() {
             let first = slots.keys().find(|it| lost.holds(it));
             let without = first.map(|it| ((*it).clone(), ObjectRefusal::Without(lost.clone())));
@@ -142,6 +168,7 @@ impl WorkDelta {
         delta.counts.deleted = before.len();
         delta.count_refused();
         delta.counts.moved = delta.moved.len();
+        delta.counts.recreated = delta.recreated.len();
         delta.deleted = before.into_keys().cloned().collect();
         delta
     }
@@ -162,7 +189,8 @@ impl WorkDelta {
 impl ChangeCounts {
     /// Whether nothing changes.
     pub const fn is_none(self) -> bool {
-        self.created + self.changed + self.deleted + self.moved + self.overwritten == 0
+        let touched = self.moved + self.recreated + self.overwritten;
+        self.created + self.changed + self.deleted + touched == 0
     }
 }
 

@@ -24,6 +24,7 @@
 mod content;
 mod envelope;
 mod existing;
+mod held;
 mod immutable;
 pub mod live;
 mod needs;

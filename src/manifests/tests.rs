@@ -474,6 +474,30 @@ fn what_a_cluster_would_not_take_is_told() {
     assert_eq!(refused(&[], &[&envelope()]), (Vec::new(), 1));
 }
 
+/// The agent tells objects by their version too, and deletes the old one first.
+#[test]
+fn an_object_in_another_version_is_created_again() {
+    let object = |version: &str| json!({"apiVersion": version, "kind": "Widget", "metadata": {"name": "a", "namespace": "shop"}});
+    let members = members();
+    let recreated = |before: &[Value], after: &[Value]| {
+        let [before, after] = [before, after].map(|it| content(it, WorkGenerator::Newest));
+        let placed = [PlacedOverrides::none(&members[0])];
+        let [before, after] = [&before, &after].map(|it| RenderedClusters::new(it, &[], &placed));
+        let (now, then) = (before.manifests(0), after.manifests(0));
+        let now = now.iter().map(|it| (it.manifest.as_ref(), Some(it.slot())));
+        let delta = WorkDelta::new(now, &then);
+        assert_eq!(delta.recreated.len(), delta.counts.recreated);
+        (delta.counts.recreated, delta.counts.is_none())
+    };
+    let [old, new] = [object("x.io/v1"), object("x.io/v2")];
+    let both = [old.clone(), new.clone()];
+    assert_eq!(recreated(&both[..1], &both[1..]), (1, false));
+    assert_eq!(recreated(&both[..1], &both[..1]), (0, true));
+    assert_eq!(recreated(&both, &both[1..]), (1, false));
+    assert_eq!(recreated(&both[1..], &both), (0, true));
+    assert_eq!(recreated(&both[..1], &[object("y.io/v1")]), (0, false));
+}
+
 /// Each part of a snapshot is a Work of its own, and so is each envelope.
 #[test]
 fn what_another_work_carries_is_told() {

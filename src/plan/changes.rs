@@ -30,7 +30,7 @@ use crate::rollout::in_the_way::NewObjects;
 use crate::rollout::sent::{joined_again, sent_index, sent_namesakes};
 use crate::rollout::versions::{Version, versions};
 use crate::rollout::{ManifestTrouble, binding_trouble};
-use crate::words::{count, enumerate};
+use crate::words::{by_number, count, enumerate};
 
 /// What snapshots and overrides hold.
 pub struct PlanContents<'c> {
@@ -239,7 +239,7 @@ pub(super) fn compute(
     draft.still_failing = found.still_failing;
     let refused = RefusedObject::of(&found.groups).into_iter();
     draft.warnings.extend(refused.map(RefusedObject::warning));
-    moved(draft, &found.groups);
+    recreated(draft, &found.groups);
     sort_changes(found.groups, to)
 }
 
@@ -250,8 +250,8 @@ pub struct RunChanges {
     /// What could not be compared.
     pub not_checked: Vec<NotChecked>,
     pub refused: Vec<RefusedObject>,
-    /// What moves to another Work.
-    pub moved: Vec<MovedObjects>,
+    /// What is deleted and created again.
+    pub recreated: Vec<RecreatedObjects>,
 }
 
 /// Compares what the clusters of an initialized run have with what it brings.
@@ -295,7 +295,7 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
     found.not_checked.extend(broken.into_iter().map(unknown));
     RunChanges {
         refused: RefusedObject::of(&found.groups),
-        moved: MovedObjects::of(&found.groups),
+        recreated: RecreatedObjects::of(&found.groups),
         changes: sort_changes(found.groups, to),
         not_checked: found.not_checked,
     }
@@ -475,7 +475,7 @@ fn compare(
             .retain(|object| !fails(&troubled, object, ManifestProblem::is_not_ours));
         delta.counts.deleted = delta.deleted.len();
         delta.refused.retain(|(object, why)| match why {
-            ObjectRefusal::Field(_) => !is_older(object),
+            ObjectRefusal::Field(_) | ObjectRefusal::Held(_) => !is_older(object),
             ObjectRefusal::Twice(_) => true,
             ObjectRefusal::Without(lost) => delta.deleted.contains(lost),
         });
@@ -602,61 +602,92 @@ fn faults(draft: &mut PlanDraft<'_>, rendering: &RenderedClusters<'_>) -> BTreeS
 /// How many objects that move are named.
 const SHOWN: usize = 5;
 
-/// Objects that move to another Work of the same clusters.
+/// Objects that KubeFleet deletes on clusters, or may delete, before it creates them again.
 #[derive(Debug)]
-pub struct MovedObjects {
-    objects: Vec<ManifestKey>,
+pub struct RecreatedObjects {
+    /// Those that move to another Work.
+    moved: Vec<ManifestKey>,
+    /// Those that are written in another API version.
+    versioned: Vec<ManifestKey>,
     pub clusters: Vec<String>,
 }
 
-impl MovedObjects {
+impl RecreatedObjects {
     fn of(found: &DeltaGroups) -> Vec<Self> {
-        let moving = found.iter().filter(|(it, _)| !it.delta.moved.is_empty());
-        let moving = moving.map(|(change, clusters)| Self {
-            objects: change.delta.moved.clone(),
+        let all = found.iter().map(|(change, clusters)| Self {
+            moved: change.delta.moved.clone(),
+            versioned: change.delta.recreated.clone(),
             clusters: clusters.clone(),
         });
-        moving.collect()
+        let mut all: Vec<_> = all.collect();
+        all.retain(|it| !it.moved.is_empty() || !it.versioned.is_empty());
+        all
     }
 
-    /// What may come of it; `None` where nothing moves.
-    pub fn describe(all: &[Self]) -> Option<String> {
-        let objects: BTreeSet<_> = all.iter().flat_map(|it| &it.objects).collect();
-        let mut named: Vec<_> = objects.iter().take(SHOWN).map(|it| it.describe()).collect();
-        let more = objects.len().saturating_sub(SHOWN);
-        if more > 0 {
-            named.push(format!("{more} more"));
-        }
-        let (verb, them) = match objects.len() {
-            0 => return None,
-            1 => ("moves", "it"),
-            _ => ("move", "them"),
+    /// What comes of it, one sentence or two for each reason.
+    pub fn describe(all: &[Self]) -> Vec<(WarningKind, String)> {
+        let said = |of: fn(&Self) -> &Vec<ManifestKey>, words: [&str; 4]| {
+            let objects: BTreeSet<_> = all.iter().flat_map(of).collect();
+            let mut named: Vec<_> = objects.iter().take(SHOWN).map(|it| it.describe()).collect();
+            let more = objects.len().saturating_sub(SHOWN);
+            if more > 0 {
+                named.push(format!("{more} more"));
+            }
+            let ([one, several, why, deletes], number) = (words, objects.len());
+            let (verb, them) = by_number(number, (one, "it"), (several, "them"));
+            (number > 0).then(|| {
+                format!(
+                    "{} {verb} ({}), {why}. KubeFleet {deletes} {them} on the member clusters before it creates \
+                     {them} again.",
+                    count(number, "object"),
+                    enumerate(named)
+                )
+            })
         };
-        Some(format!(
-            "{} {verb} to another Work ({}), because the snapshot is divided differently. KubeFleet may \
-             delete {them} on the member clusters before it creates {them} again.",
-            count(objects.len(), "object"),
-            enumerate(named)
-        ))
+        let moved = said(
+            |it| &it.moved,
+            [
+                "moves to another Work",
+                "move to another Work",
+                "because the snapshot is divided differently",
+                "may delete",
+            ],
+        );
+        let versioned = said(
+            |it| &it.versioned,
+            [
+                "is replaced",
+                "are replaced",
+                "because the API version is another one",
+                "deletes",
+            ],
+        );
+        let moved = moved.map(|it| (WarningKind::ObjectsMoved, it));
+        let versioned = versioned.map(|it| (WarningKind::ObjectsRecreated, it));
+        moved.into_iter().chain(versioned).collect()
     }
 }
 
-/// Warns of objects that move to another Work.
-fn moved(draft: &mut PlanDraft<'_>, found: &DeltaGroups) {
-    let moved = MovedObjects::of(found);
+/// Warns of objects that are created again.
+fn recreated(draft: &mut PlanDraft<'_>, found: &DeltaGroups) {
+    let all = RecreatedObjects::of(found);
     let placement = draft.inventory.placement.present();
-    let Some(message) = MovedObjects::describe(&moved)
-        .filter(|_| placement.is_none_or(|it| !it.apply_strategy().is_report_diff()))
-    else {
+    if placement.is_some_and(|it| it.apply_strategy().is_report_diff()) {
         return;
-    };
-    let warning = Warning::new(WarningKind::ObjectsMoved, draft.placement(), message)
-        .clusters(moved.into_iter().flat_map(|it| it.clusters))
-        .fix(
-            "Check what would be lost, for example volumes and addresses. Then roll it out when a gap \
-             does no harm.",
-        );
-    draft.warnings.push(warning);
+    }
+    for (kind, message) in RecreatedObjects::describe(&all) {
+        let is_moved = kind == WarningKind::ObjectsMoved;
+        let own = all
+            .iter()
+            .filter(|it| !if is_moved { &it.moved } else { &it.versioned }.is_empty());
+        let warning = Warning::new(kind, draft.placement(), message)
+            .clusters(own.flat_map(|it| it.clusters.iter().cloned()))
+            .fix(
+                "Check what would be lost, for example volumes and addresses. Then roll it out when a gap \
+                 does no harm.",
+            );
+        draft.warnings.push(warning);
+    }
 }
 
 /// An object that clusters would not take, why, and these clusters.
@@ -701,7 +732,16 @@ impl RefusedObject {
                 "{object} cannot exist without {}, which the run deletes: the run would be stuck there",
                 lost.describe()
             ),
+            ObjectRefusal::Held(held) => format!(
+                "{object} gets another template, and {}: the run would be stuck there",
+                held.why()
+            ),
         }
+    }
+
+    /// Whether clusters do not take it, whatever anybody does there.
+    pub const fn is_final(&self) -> bool {
+        !matches!(self.why, ObjectRefusal::Held(_))
     }
 
     /// That clusters would not take it.
@@ -715,6 +755,10 @@ impl RefusedObject {
             ObjectRefusal::Twice(_) => (
                 WarningKind::ObjectTwice,
                 "Take it out of the envelope, or do not select it outside of it.",
+            ),
+            ObjectRefusal::Held(_) => (
+                WarningKind::WorkloadHeld,
+                "Change that setting first, or replace the pods by hand during the run.",
             ),
             ObjectRefusal::Without(_) => (
                 WarningKind::NeededObjectDeleted,

@@ -28,7 +28,7 @@ use crate::rollout::{StageDefinition, StageEnd};
 use crate::words::worded;
 
 pub use changes::{
-    MovedObjects, ObjectChanges, PlanContents, RefusedObject, RunChanges, new_objects, of_run,
+    ObjectChanges, PlanContents, RecreatedObjects, RefusedObject, RunChanges, new_objects, of_run,
 };
 pub use compute::compute;
 pub use lost::CascadingDeletion;

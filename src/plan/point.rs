@@ -160,6 +160,8 @@ kinds! {
         ImmutableFieldChanged = "immutable-field-changed";
         /// An object is in the content plainly and in an envelope, or in several envelopes.
         ObjectTwice = "object-twice", "FS508";
+        /// A workload's own settings keep its pods from getting the new template.
+        WorkloadHeld = "workload-held", "FS501";
         /// The run deletes the definition or the namespace of an object that stays in the content.
         NeededObjectDeleted = "needed-object-deleted", "FS711";
         /// Clusters that keep the placement lose a namespace, or a definition of custom resources, and
@@ -171,6 +173,8 @@ kinds! {
         ComparedObjectsDeleted = "compared-objects-deleted";
         /// Objects move to another Work: KubeFleet may delete them and create them again.
         ObjectsMoved = "objects-moved";
+        /// Objects are written in another API version: KubeFleet deletes them and creates them again.
+        ObjectsRecreated = "objects-recreated";
         /// A stage has no clusters.
         StageEmpty = "stage-empty", "FS611";
         /// Several stages have the same name, and share their approval requests.

@@ -142,7 +142,8 @@ fn stage(
 }
 
 /// What else keeps a cluster from being done than content that it refuses.
-const STALLS: [WarningKind; 8] = [
+const STALLS: [WarningKind; 9] = [
+    WarningKind::WorkloadHeld,
     WarningKind::OverrideNotApplicable,
     WarningKind::EarlierWorkRemains,
     WarningKind::ClusterFailing,

@@ -205,6 +205,7 @@ pub fn counts(counts: ChangeCounts) -> String {
         (counts.deleted, "deleted"),
         (counts.refused, "refused by Kubernetes"),
         (counts.moved, "moved to another Work"),
+        (counts.recreated, "deleted and created again"),
         (counts.overwritten, "overwritten"),
     ];
     let parts = parts.into_iter().filter(|(number, _)| *number > 0);

@@ -8,7 +8,7 @@ use super::life::{self, SnapshotMatch};
 use super::overrides;
 use super::sent::sent_index;
 use super::versions::{Version, versions};
-use super::{ClusterView, Phase, Rollout, STUCK_AFTER, is_written};
+use super::{ClusterView, Phase, Rollout, STUCK_AFTER, is_written, rollout_started};
 use crate::contents::{ManifestKey, what_goes_with};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::binding::Binding;
@@ -123,13 +123,23 @@ pub fn would_go_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
     let came_after = |it: &GoesBack<'_>| {
         let conditions = &it.binding.status.conditions;
         let written = conditions.since(reasons::ROLLOUT_STARTED);
-        initialized.is_some_and(|at| written > Some(at))
+        initialized.is_some_and(|at| written > Some(at)) && !is_meant(rollout, it)
     };
     if rollout.run.pinned().is_none() || back.iter().any(came_after) {
         back
     } else {
         Vec::new()
     }
+}
+
+/// Whether a cluster has what the run is to take back, from a run that had been made before it and went on.
+fn is_meant(rollout: &Rollout<'_>, back: &GoesBack<'_>) -> bool {
+    let run = rollout.run;
+    let taken = run.rolled_back().and_then(|index| index.parse().ok());
+    let writer = rollout_started(back.binding).run;
+    let writer = writer.and_then(|name| rollout.inventory.run_on(&name));
+    let is_earlier = writer.is_some_and(|it| it.meta.created < run.meta.created);
+    is_earlier && taken == Some(back.holds)
 }
 
 /// The same where somebody lets a run continue. Of one that has begun nothing, purpose does not count: who starts

@@ -345,7 +345,9 @@ pub fn last_good_below<'i>(
         .filter_map(|run| {
             let rollout = Rollout::of(inventory, run);
             let ended = rollout.ended()?;
-            let before = held.is_some() || began.is_none_or(|began| ended <= began);
+            // One that began before may have ended since: what it brought was good all the same.
+            let first = rollout.updates().min().unwrap_or(ended);
+            let before = held.is_some() || began.is_none_or(|began| first.min(ended) <= began);
             (rollout.phase == Phase::Succeeded && before).then_some((ended, run))
         })
         .collect();

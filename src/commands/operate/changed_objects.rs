@@ -14,7 +14,7 @@ use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::plan::{
-    CascadingDeletion, MovedObjects, ObjectChanges, PlanContents, RefusedObject, RunChanges,
+    CascadingDeletion, ObjectChanges, PlanContents, RecreatedObjects, RefusedObject, RunChanges,
     new_objects, of_run,
 };
 use crate::problems::steps;
@@ -103,7 +103,7 @@ pub(in crate::commands) fn show(
         mut changes,
         not_checked: mut gaps,
         mut refused,
-        mut moved,
+        mut recreated,
     } = of_run(material.inventory(), found, &contents);
     let is_meant = |name: &String| clusters.is_none_or(|clusters| clusters.contains(name));
     for change in &mut changes {
@@ -114,7 +114,7 @@ pub(in crate::commands) fn show(
         object.clusters.retain(is_meant);
     }
     refused.retain(|it| !it.clusters.is_empty());
-    moved.retain(|it| !found.only_compares() && it.clusters.iter().any(is_meant));
+    recreated.retain(|it| !found.only_compares() && it.clusters.iter().any(is_meant));
     for gap in &mut gaps {
         gap.clusters.retain(is_meant);
     }
@@ -146,9 +146,10 @@ pub(in crate::commands) fn show(
         }
         Err(error) => preview.status(&error.message),
     }
-    if let Some(moved) = MovedObjects::describe(&moved) {
-        preview.warning(moved.trim_end_matches('.'));
+    for (_, why) in RecreatedObjects::describe(&recreated) {
+        preview.warning(why.trim_end_matches('.'));
     }
+    let final_one = refused.iter().find(|it| it.is_final());
     let overrides = material.overrides.iter();
     let mut cascading = CascadingDeletion::of(&changes).into_iter();
     let first = cascading.next().filter(|_| !found.only_compares());
@@ -156,7 +157,7 @@ pub(in crate::commands) fn show(
         risks: ContentRisks {
             deleted: deleted_objects(&changes),
             lost: first.as_ref().map(CascadingDeletion::describe),
-            refused: refused.first().map(RefusedObject::describe).or(taken),
+            refused: final_one.map(RefusedObject::describe).or(taken),
             lacking: None,
         },
         overrides: overrides.map(|it| Arc::clone(&it.snapshot)).collect(),

@@ -757,7 +757,9 @@ fn takes_back_only(
         let trouble = binding.and_then(|it| binding_trouble(inventory, it));
         trouble.is_some_and(|it| it.refuses())
     };
-    let clusters = updated().map(|it| it.name.as_str());
+    // What has the older snapshot already is not what is taken back.
+    let clusters = updated().filter(|it| it.snapshot != launch.snapshot);
+    let clusters = clusters.map(|it| it.name.as_str());
     let failing: Vec<_> = clusters.filter(fails).collect();
     let unfit: Vec<_> = plan
         .warnings_of(WarningKind::OverrideNotApplicable)

@@ -195,7 +195,7 @@ impl<'s> Stage<'s> {
 
 /// Marks one cluster or task of a run whose generation is `generation`.
 pub(crate) struct Small<'s> {
-    conditions: &'s mut Vec<Condition>,
+    pub(crate) conditions: &'s mut Vec<Condition>,
     generation: i64,
     now: Timestamp,
 }
