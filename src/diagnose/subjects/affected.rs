@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::sent::SentManifest;
 use crate::kubefleet::binding::{Binding, FieldDifference};
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::{ObjectRef, duration};
@@ -233,6 +234,20 @@ impl<'a, 'i> AffectedObject<'a, 'i> {
                 | "PersistentVolume"
                 | "MemberCluster"
         )
+    }
+
+    /// What the same content brings of a kind into the object's namespace, or as that: whoever changes it on a member
+    /// cluster finds it put back.
+    pub fn in_content(&self, kind: &str, is_it: impl Fn(&str) -> bool) -> Option<String> {
+        let namespace = self.manifest.namespace;
+        let failing = self.on.first()?;
+        let mut sent = SentManifest::all(self.cx, failing).map(|it| it.manifest);
+        let found = sent.find(|it| {
+            let (own, name) = (&it.meta.namespace, it.meta.name.as_str());
+            let is_here = own == namespace || kind == "Namespace" && name == namespace;
+            it.kind == kind && is_here && is_it(name)
+        });
+        found.map(|it| Subject::from(it).to_string())
     }
 
     /// What the first of the clusters is to have: `snapshot 2`.

@@ -268,7 +268,19 @@ fn is_own(
         .chain(named)
         .collect();
     let mut owners = owners(manifest).peekable();
-    owners.peek().is_some() && owners.all(|owner| own.contains(owner))
+    owners.peek().is_some() && owners.all(|owner| own.iter().any(|work| is_beside(work, owner)))
+}
+
+/// Whether two Works are of one placement: they have one name, or are for envelopes of it. One for an envelope that it
+/// no longer has is gone soon. Source: workgenerator/envelope.go:buildNewWorkForEnvelopeCR.
+fn is_beside(work: &str, other: &str) -> bool {
+    let of_envelope = |it: &str| {
+        let (own, hash) = it.rsplit_once("-envelope-")?;
+        let is_hash = hash.chars().all(|c| c == '-' || c.is_ascii_hexdigit());
+        is_hash.then(|| own.to_owned())
+    };
+    let of = |it: &str| of_envelope(it).unwrap_or_else(|| it.to_owned());
+    work == other || of_envelope(other).is_some_and(|it| it == of(work))
 }
 
 /// The placement whose Work has the name of an owner: as the Work says, where it was read, else as its name says.
@@ -346,4 +358,23 @@ fn earlier(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             "Remove that owner reference from {object}, if its owner is not in the list."
         ))
         .then_continues(affected.cx)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_beside;
+
+    #[test]
+    fn works_of_one_placement_are_known_by_their_names() {
+        for (work, other, is_it) in [
+            ("web-work", "web-work", true),
+            ("web-work-envelope-00ff", "web-work-envelope-11aa", true),
+            ("web-work", "web-work-envelope-3f2c1d60-aa11", true),
+            ("web-work", "shop-work", false),
+            ("web-work-envelope-00ff", "shop-work-envelope-00ff", false),
+            ("web-envelope-a-work", "web-envelope-b-work", false),
+        ] {
+            assert_eq!(is_beside(work, other), is_it, "{work} {other}");
+        }
+    }
 }

@@ -20,6 +20,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         |group, mut finding| {
             let message = group.first().map_or("", |(_, refusal)| refusal.message);
             let (why, repair) = reason(message);
+            // What the content itself brings, nobody else can change for long.
+            let kind = match &repair {
+                PodRepair::Content(it) if it.contains("LimitRange") => "LimitRange",
+                PodRepair::Content(it) if it.contains("its namespace") => "Namespace",
+                _ => "",
+            };
+            let own = group.in_content(kind, |_| true);
             if message.contains("failed calling webhook") {
                 finding.fault = Some(FaultOrigin::Environment);
             }
@@ -47,6 +54,14 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     .fix(repair)
                     .then_continues(group.cx)
                     .new_run(group.cx, content("Or f")),
+                PodRepair::Content(_) if let Some(own) = own => {
+                    let change = format!(
+                        "Fix {} or {own} on the hub, which forbids its pods, and start a new run: both are part of \
+                         the content.",
+                        group.on_hub()
+                    );
+                    finding.new_run(group.cx, change)
+                }
                 // A rule of the cluster is there for a reason.
                 PodRepair::Content(repair) => finding
                     .new_run(group.cx, content("F"))

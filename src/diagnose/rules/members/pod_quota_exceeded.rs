@@ -49,17 +49,26 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             let quota = quotas.first().unwrap_or(&"");
-            finding
-                .look_with(
-                    "Check what is used.",
-                    group.kubectl("describe").arg("resourcequota").arg(*quota),
-                )
-                .repair_there_or_on_hub(
-                    group,
-                    "Raise the quota on the member, or remove what fills it: a rolling update \
+            let finding = finding.look_with(
+                "Check what is used.",
+                group.kubectl("describe").arg("resourcequota").arg(*quota),
+            );
+            if let Some(own) = group.in_content("ResourceQuota", |it| quotas.contains(it)) {
+                let change = format!(
+                    "Raise {own} on the hub, or lower what {} requests, and start a new run: the quota is part of \
+                     the content, and the member agent would put it back.",
+                    group.on_hub()
+                );
+                return finding
+                    .fault(FaultOrigin::Content)
+                    .new_run(group.cx, change);
+            }
+            finding.repair_there_or_on_hub(
+                group,
+                "Raise the quota on the member, or remove what fills it: a rolling update \
                      needs room for old and new pods.",
-                    "Or lower the requests or the surge in {} on the hub and start a new run.",
-                )
+                "Or lower the requests or the surge in {} on the hub and start a new run.",
+            )
         },
     )
 }
