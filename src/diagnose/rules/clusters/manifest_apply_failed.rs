@@ -253,6 +253,13 @@ fn remedies(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
                     on_it("delete"),
                 )
                 .then_continues(affected.cx)
+                .new_run(
+                    affected.cx,
+                    format!(
+                        "Or correct {it} on the hub and start a new run: what the agent creates again may refuse \
+                         the object at its next check, and does so on the next cluster."
+                    ),
+                )
         }
         P::ObjectModified => finding.look_with(
             format!(
@@ -263,7 +270,12 @@ fn remedies(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         ),
         _ => finding,
     };
+    let own_quota = |quota: &str| affected.in_content("ResourceQuota", |it| it == quota);
     let (member, content) = match problem {
+        P::QuotaExceeded { quota } if let Some(own) = own_quota(quota) => (
+            None,
+            Some(rolled_out(affected.cx, &format!("Raise {own} on the hub"))),
+        ),
         P::QuotaExceeded { quota } => (
             Some(format!(
                 "Raise the ResourceQuota {quota} on {clusters} or free some of it."
