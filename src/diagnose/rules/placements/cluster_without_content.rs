@@ -121,22 +121,40 @@ fn lost_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let several = ("their bindings were", "have");
     let (its, has) = by_number(names.len(), ("its binding was", "has"), several);
     let names_told = enumerate(&names);
+    // What a run was removing may still be there, and goes first.
+    let removing = others.iter().rev().find(|it| {
+        let stage = it.run.status.deletion_stage.as_deref();
+        let mut removed = stage.into_iter().flat_map(|stage| &stage.clusters);
+        removed.any(|it| names.contains(&it.name.as_str()))
+    });
+    let placement = &inventory.placement_name;
+    let message = match removing {
+        Some(by) => format!(
+            "{} was removing {placement} from {names_told} when the placement selected it again: what is still \
+             there goes before {run} brings its content.",
+            by.run.meta.name
+        ),
+        None => format!(
+            "{names_told} {has} no content of {placement} any more: {its} created again after an earlier \
+             run was done there, and {run} has not come to it."
+        ),
+    };
+    let first = names.first().copied().unwrap_or_default();
     let mut finding = rule
-        .finding(
-            cx.placement_object(),
-            format!(
-                "{names_told} {has} no content of {} any more: {its} created again after an earlier \
-                 run was done there, and {run} has not come to it.",
-                inventory.placement_name
-            ),
-        )
-        .clusters(names);
+        .finding(cx.placement_object(), message)
+        .clusters(names.clone());
     for (_, binding, created) in lost.iter().take(3) {
         finding = finding
             .snapshot_in(binding)
             .created(binding.object(), Some(*created));
     }
-    let finding = cx.look_for_eviction(finding);
+    let finding = match removing {
+        Some(_) => finding.look_with(
+            "Check whether an earlier Work is still there.",
+            steps::works_for(&cx.placement_object(), first),
+        ),
+        None => cx.look_for_eviction(finding),
+    };
     Some(if cx.outlook.fails().is_some() {
         cx.look_at_history(finding)
     } else {
