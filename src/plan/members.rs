@@ -202,9 +202,9 @@ fn fail(
 /// server counts the first as another manager's. Source: workapplier/apply.go:shouldUseForcedServerSideApply.
 pub(super) fn switched(draft: &mut PlanDraft<'_>, run: &UpdateRun) {
     let apply = run.status.apply_strategy.as_ref();
-    if !apply.is_some_and(|it| it.keeps_others_fields()) {
+    let Some(apply) = apply.filter(|it| it.kind == "ServerSideApply") else {
         return;
-    }
+    };
     let clusters = run.updated_clusters().map(|it| it.name.as_str());
     let bindings = clusters.filter_map(|it| draft.inventory.binding(it));
     let switched: Vec<_> = bindings
@@ -217,17 +217,28 @@ pub(super) fn switched(draft: &mut PlanDraft<'_>, run: &UpdateRun) {
         return;
     };
     let names: Vec<_> = switched.iter().map(|it| it.spec.cluster.as_str()).collect();
+    let (kind, what, fix) = if apply.keeps_others_fields() {
+        (
+            WarningKind::ClusterHeld,
+            "without force cannot change those that others write too, such as a Deployment with its status",
+            "Set serverSideApplyConfig.force: true in the placement's applyStrategy.",
+        )
+    } else {
+        (
+            WarningKind::FieldsRemain,
+            "leaves fields in them that the hub has removed, now and later on",
+            "Remove such fields on the member clusters by hand, or keep ClientSideApply.",
+        )
+    };
     let message = format!(
-        "KubeFleet wrote objects on {} by client-side apply. Server-side apply without force cannot change those that \
-         others write too, such as a Deployment with its status.",
+        "KubeFleet wrote objects on {} by client-side apply. Server-side apply {what}.",
         enumerate(&names)
     );
-    let kind = WarningKind::ClusterHeld;
     let warning = Warning::new(kind, first.object(), message).clusters(names);
     draft.warnings.push(
         warning
             .evidence(first.object(), "spec.applyStrategy.type", "ClientSideApply")
-            .fix("Set serverSideApplyConfig.force: true in the placement's applyStrategy."),
+            .fix(fix),
     );
 }
 

@@ -197,6 +197,8 @@ kinds! {
         ClusterFailing = "cluster-failing";
         /// What others did on clusters keeps them from what they were sent, and may keep them from other content.
         ClusterHeld = "cluster-held";
+        /// Server-side apply leaves fields that client-side apply has written and the hub has removed.
+        FieldsRemain = "fields-remain";
         /// Bindings of clusters are being deleted: a run that writes one of them fails.
         BindingDeleted = "binding-deleted";
         /// The scheduler changed bindings: the hub agent sends to their clusters only at its next try.

@@ -436,6 +436,7 @@ pub fn wait(gate: &GateFacts, now: Timestamp) -> String {
             format!("pending{lasting}: Approved is not True, which KubeFleet treats as no answer")
         }
         GateState::Missing => "the request does not exist".to_owned(),
+        GateState::Unknown => "whether it was answered was not read".to_owned(),
         GateState::Foreign => "the request belongs to another run or stage".to_owned(),
         _ => format!("pending{lasting}"),
     }

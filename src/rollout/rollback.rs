@@ -345,13 +345,14 @@ pub fn last_good_below<'i>(
         .filter_map(|run| {
             let rollout = Rollout::of(inventory, run);
             let ended = rollout.ended()?;
-            // One that began before may have ended since: what it brought was good all the same.
-            let first = rollout.updates().min().unwrap_or(ended);
-            let before = held.is_some() || began.is_none_or(|began| first.min(ended) <= began);
-            (rollout.phase == Phase::Succeeded && before).then_some((ended, run))
+            let is_before = held.is_some() || began.is_none_or(|began| ended <= began);
+            // Where no other has, one that began before may have ended since.
+            let began_before = || rollout.updates().min() < began;
+            let counts = rollout.phase == Phase::Succeeded && (is_before || began_before());
+            counts.then_some(((is_before, ended), run))
         })
         .collect();
-    completed.sort_by_key(|(ended, run)| (*ended, run.meta.name.as_str()));
+    completed.sort_by_key(|(order, run)| (*order, run.meta.name.as_str()));
     // Each look at all their clusters is one for each of them.
     let last_first = LazyCell::new(|| {
         let mut all: Vec<_> = begun(inventory).collect();
@@ -780,14 +781,17 @@ pub fn earlier_try<'i>(inventory: &'i Inventory, name: &str) -> Option<&'i Updat
     (completed && life::of_run(inventory, made) == PlacementLife::Present).then_some(made)
 }
 
-/// The rollback to a snapshot by a strategy that an earlier try made: it is not over.
+/// The rollback to a snapshot by a strategy that an earlier try made: it is not over. `made` is how its name begins,
+/// where one that was given a name does not count.
 pub fn same_try<'i>(
     inventory: &'i Inventory,
     (index, strategy): (&str, &str),
+    made: Option<&str>,
 ) -> Option<&'i UpdateRun> {
     let mut runs = inventory.runs.iter();
     runs.find(|run| {
         run.rolled_back().is_some()
+            && made.is_none_or(|made| run.meta.name.starts_with(made))
             && run.pinned() == Some(index)
             && run.spec.strategy == strategy
             && run.spec.wants() != RunState::Stop

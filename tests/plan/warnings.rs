@@ -699,7 +699,7 @@ fn a_switch_to_server_side_apply_is_told_where_it_does_not_force() {
     assert_eq!(warning["kind"], "cluster-held", "{careful:#}");
     assert_eq!(warning["clusters"], serde_json::json!(["alpha", "beta"]));
     let forced = "{type: ServerSideApply, serverSideApplyConfig: {force: true}}";
-    assert_eq!(warned(&applied(forced)), "");
+    assert_eq!(warned(&applied(forced)), "fields-remain");
     let same = applied("{type: ServerSideApply}")
         .replace("type: ClientSideApply", "type: ServerSideApply");
     assert_eq!(warned(&same), "");

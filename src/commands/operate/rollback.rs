@@ -240,9 +240,12 @@ fn wanted(
     let rolled_back = newer.max_by_key(|it| it.parse::<u64>().ok());
     let rolled_back = rolled_back.map(str::to_owned);
     let scope = placement.scope();
+    // Who stops or deletes what is active means a rollback that was given a name, too.
+    let goes_on = matches!(args.active, None | Some(ActiveRunPolicy::Keep));
+    let made = (!goes_on).then(|| made_names(inventory));
     let name = if let Some(name) = &args.name {
         names::of_one(name, Concept::UpdateRun, &scope)?.name
-    } else if let Some(begun) = rollback::same_try(inventory, (&to, &strategy)) {
+    } else if let Some(begun) = rollback::same_try(inventory, (&to, &strategy), made.as_deref()) {
         begun.meta.name.clone()
     } else {
         generated::generate(&placement.name, &[generated::ROLLBACK, &to, suffix])

@@ -91,6 +91,9 @@ fn it_goes_back_to_what_was_completed_last_before() {
         [110, 110, 120, 321].map(|more| Some(DAY + more)),
     );
     assert_eq!(good(&late).0, "0 of first");
+    late.remove(4);
+    assert_eq!(good(&late).0, "1 of second", "there is no other");
+    late.insert(4, objects[4].clone());
     late[5] = run(
         "second",
         "1",
@@ -333,6 +336,30 @@ fn who_goes_further_back_does_not_bring_again_what_was_rolled_back() {
     assert_eq!(told("0", "1"), back);
     // Somebody brought it again.
     assert_eq!(told("1", "2"), "");
+}
+
+/// What it had taken back by then stays back, and the rest is still to be.
+#[test]
+fn a_rollback_that_failed_half_way_is_one() {
+    let told = |noted: Option<&str>| {
+        let mut back = done("back", "0", DAY + 210);
+        back["status"]["conditions"][2]["status"] = "False".into();
+        if let Some(index) = noted {
+            back["metadata"]["annotations"] = json!({crate::kubefleet::run::ROLLED_BACK: index});
+        }
+        let mut all = with_runs([
+            done("first", "0", DAY + 10),
+            done("second", "1", DAY + 110),
+            back,
+            Value::Null,
+        ]);
+        all.pop();
+        taken(&all, "1")
+    };
+    let failed = "ClusterStagedUpdateRun back failed to roll snapshot 1 back to snapshot 0";
+    assert_eq!(told(Some("1")), failed);
+    assert_eq!(told(Some("2")), "");
+    assert_eq!(told(None), "");
 }
 
 /// Bad content comes back as a snapshot of its own.

@@ -327,16 +327,15 @@ fn a_rollback_is_not_rolled_back() {
             .does(&[&beside[..], &["--dry-run=client"]].concat())
             .ends(0)
             .says(&format!(
-                "{back} rolls back to snapshot 1, and is not complete: this goes to the same snapshot"
+                "{back} already exists with the same spec: continuing with it"
             ));
         // One that names the run that is taken back wants the same.
         scene
             .does(&["rollback", &third, "--yes", "--active=keep"])
             .ends(0)
             .says(&format!(
-                "{back} rolls back to snapshot 1, and is not complete: this goes to the same snapshot"
-            ))
-            .says("continuing with it");
+                "{back} already exists with the same spec: continuing with it"
+            ));
         scene.let_through(&back);
         scene
             .does(&["resume", &rests, "--yes"])

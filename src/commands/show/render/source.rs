@@ -65,6 +65,12 @@ pub(super) fn read(
     let recorded = run
         .map(|run| run.status.snapshot_index.as_str())
         .filter(|index| !index.is_empty());
+    if let Some(run) = run.filter(|_| recorded.is_none() && word.is_none()) {
+        ui.warning(&format!(
+            "{} has no snapshot: this is what a new run would get",
+            run.meta.name
+        ));
+    }
     let all = versions(material.inventory());
     let word = word.or(recorded).unwrap_or("latest");
     let has_some = all.iter().any(Version::exists);

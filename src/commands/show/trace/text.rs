@@ -29,7 +29,11 @@ pub(super) fn trace(trace: &ObjectTrace, now: Timestamp, width: usize, paint: Te
             hanging(&mut out, &label, "             ", &text, width);
         }
     }
-    if trace.found.len() > 1 {
+    let is_shared = |one: &TracedObject| {
+        let mut others = trace.found.iter();
+        others.any(|it| it.object == one.object && it.placement != one.placement)
+    };
+    if trace.found.iter().any(is_shared) {
         let text = "several placements include the object; only one of them can own it";
         hanging(
             &mut out,

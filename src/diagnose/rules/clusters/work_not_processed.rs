@@ -101,7 +101,9 @@ fn finding_on(cx: &DiagnosisContext<'_>, rule: &Rule, failing: &FailingCluster<'
             .then_continues(cx);
     }
     let member = failing.member.filter(|_| !silent);
+    // A report of the future only shows that a clock is wrong.
     let heard = member.and_then(|it| it.agent()?.heartbeat);
+    let heard = heard.filter(|it| *it <= cx.now());
     let (check, repair) = match heard {
         Some(heard) => (
             format!("Check the agent's pods on {cluster}: it runs, as it reported at {heard}."),
