@@ -115,6 +115,13 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     if namespaced == namespace {
         create = create.replacen("Create", "Or create", 1);
         finding = placed(affected, finding, &namespace);
+    } else if all_missing {
+        let trace = CommandLine::fleet("trace").arg(format!("namespace/{namespace}"));
+        finding = finding.look_with(
+            "Check whether another placement brings the namespace there, and where that stands.",
+            trace.flag("--member", affected.on.first().map_or("", |it| it.cluster)),
+        );
+        create = format!("Create the namespace on {on}, if none does.");
     }
     finding
         .fix_with(
