@@ -159,9 +159,10 @@ impl WorkDelta {
         let left = versions.into_iter().map(|(object, _)| object);
         let left = left.filter(|object| slots.contains_key(object));
         delta.recreated = distinct(left.cloned());
-        for lost in before.keys().copied() {
+        for lost in before.keys() {
             let first = slots.keys().find(|it| lost.holds(it));
-            let without = first.map(|it| ((*it).clone(), ObjectRefusal::Without(lost.clone())));
+            let gone = || ObjectRefusal::Without(ManifestKey::clone(lost));
+            let without = first.map(|it| (ManifestKey::clone(it), gone()));
             delta.refused.extend(without);
         }
         delta.counts.created = delta.created.len();

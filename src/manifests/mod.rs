@@ -62,7 +62,7 @@ pub enum WorkGenerator {
 impl WorkGenerator {
     /// The generator of the hub agent that works on a run; `None` where nothing tells its version.
     pub fn of_agent(inventory: &Inventory, run: &UpdateRun) -> Option<Self> {
-        if inventory.works.iter().any(|it| is_hashed(it)) {
+        if inventory.works.iter().any(is_hashed) {
             return Some(Self::Newest);
         }
         let (version, is_guess) = AgentVersion::or_guess(inventory, run);
@@ -83,7 +83,8 @@ impl WorkGenerator {
     /// the name that an older one gave it.
     pub fn of_works<'w>(works: impl Iterator<Item = &'w Work> + Clone, hub: Option<Self>) -> Self {
         let mut envelopes = works.clone().filter_map(Work::envelope);
-        if works.clone().any(is_hashed) {
+        let mut works = works;
+        if works.any(is_hashed) {
             Self::Newest
         } else if envelopes.clone().any(|it| it.kind == "ConfigMap") {
             Self::ConfigMaps

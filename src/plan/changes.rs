@@ -724,18 +724,16 @@ impl RefusedObject {
                 "{object} changes in {field}, which Kubernetes does not let change: the member clusters would \
                  refuse the object"
             ),
-            ObjectRefusal::Twice(envelope) => format!(
-                "{object} is in the content twice, once in {envelope}: KubeFleet does not apply an object \
-                 twice, and the run would be stuck there"
-            ),
+            ObjectRefusal::Twice(envelope) => {
+                format!("{object} is in the content twice, once in {envelope}")
+            }
             ObjectRefusal::Without(lost) => format!(
-                "{object} cannot exist without {}, which the run deletes: the run would be stuck there",
+                "{object} cannot exist without {}, which the run deletes",
                 lost.describe()
             ),
-            ObjectRefusal::Held(held) => format!(
-                "{object} gets another template, and {}: the run would be stuck there",
-                held.why()
-            ),
+            ObjectRefusal::Held(held) => {
+                format!("{object} gets another template, and {}", held.why())
+            }
         }
     }
 
@@ -765,7 +763,15 @@ impl RefusedObject {
                 "Select what it needs again, or do not select the object either.",
             ),
         };
-        let warning = Warning::new(kind, &self.object, format!("{}.", self.describe()));
+        let consequence = match &self.why {
+            ObjectRefusal::Field(_) => "",
+            ObjectRefusal::Twice(_) => {
+                " KubeFleet does not apply an object twice: the run would be stuck there."
+            }
+            ObjectRefusal::Without(_) | ObjectRefusal::Held(_) => " The run would be stuck there.",
+        };
+        let message = format!("{}.{consequence}", self.describe());
+        let warning = Warning::new(kind, &self.object, message);
         warning.clusters(self.clusters).fix(fix)
     }
 }

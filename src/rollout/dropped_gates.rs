@@ -14,15 +14,15 @@ pub type ApprovalsBefore = BTreeMap<String, usize>;
 pub fn approvals_before<'s, C: Iterator<Item = &'s str>>(
     stages: impl Iterator<Item = (StageDefinition, C)>,
 ) -> ApprovalsBefore {
-    let (mut before, mut all) = (0, BTreeMap::new());
+    let (mut before, mut all) = (0_usize, BTreeMap::new());
     for (stage, clusters) in stages {
         let approvals = |when| {
             let gates = stage.gates(when);
             gates.filter(|gate| gate.kind == "Approval").count()
         };
-        before += approvals(TaskTime::Before);
+        before = approvals(TaskTime::Before).saturating_add(before);
         all.extend(clusters.map(|cluster| (cluster.to_owned(), before)));
-        before += approvals(TaskTime::After);
+        before = approvals(TaskTime::After).saturating_add(before);
     }
     all
 }

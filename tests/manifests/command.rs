@@ -269,6 +269,43 @@ fn a_plan_warns_of_fields_that_must_not_change() {
     assert!(out.contains("1 refused by Kubernetes"), "{out}");
 }
 
+/// By the content alone, before anything is sent.
+#[test]
+fn a_plan_warns_of_what_clusters_would_not_finish() {
+    let quota = "kind: ResourceQuota\n        metadata:\n          labels:\n            app: web\n          name: shop\n";
+    let settings = quota
+        .replace("ResourceQuota", "ConfigMap")
+        .replace("name: shop", "name: settings");
+    for (mark, (from, to), warning) in [
+        (
+            "name: shop-1-snapshot",
+            ("replicas: 2", "replicas: 2\n      paused: true"),
+            "warning FS501 workload-held Deployment shop/web gets another template, and it is paused, but KubeFleet \
+             waits for pods with the newest template. The run would be stuck there.",
+        ),
+        (
+            "name: shop-1-0",
+            (quota, settings.as_str()),
+            "warning FS508 object-twice ConfigMap shop/settings is in the content twice, once in ResourceEnvelope",
+        ),
+        (
+            "name: shop-1-snapshot",
+            (
+                "apiVersion: v1\n    data:\n      log: debug",
+                "apiVersion: v2\n    data:\n      log: debug",
+            ),
+            "warning objects-recreated 1 object is replaced (ConfigMap shop/settings), because the API version is \
+             another one. KubeFleet deletes it on the member clusters before it creates it again.",
+        ),
+    ] {
+        let (_file, path) = replaced(&[mark], from, to);
+        let (code, out, _) = call_on(&path, &PLAN);
+        assert_eq!(code, 0);
+        let out = one_line(&out);
+        assert!(out.contains(warning), "{warning}\n{out}");
+    }
+}
+
 #[test]
 fn a_plan_warns_of_a_namespace_that_is_deleted() {
     let own = "kubernetes.io/metadata.name: shop\n      name: shop\n";
@@ -282,7 +319,7 @@ fn a_plan_warns_of_a_namespace_that_is_deleted() {
         "warning FS711 cascading-deletion Namespace shop is deleted with everything in it from member-1, \
          member-2, member-3 and member-4, although the placement stays.",
         "warning FS711 needed-object-deleted ConfigMap shop/settings cannot exist without Namespace shop, which the \
-         run deletes: the run would be stuck there.",
+         run deletes. The run would be stuck there.",
     ] {
         assert!(out.contains(warning), "{warning}\n{out}");
     }

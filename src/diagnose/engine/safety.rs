@@ -20,10 +20,10 @@ pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Find
                 continue;
             };
             if let Some(what) = replacing(command) {
-                remedy.action += &format!(" `{what}` deletes this run first.");
+                remedy.action = format!("{} `{what}` deletes this run first.", remedy.action);
             }
             if let Some(dropped) = tried::dropped_gate(cx.inventory, command) {
-                remedy.action += &format!(" But {dropped}.");
+                remedy.action = format!("{} But {dropped}.", remedy.action);
             }
         }
         let look = finding
