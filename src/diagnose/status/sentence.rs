@@ -10,7 +10,7 @@ use crate::diagnose::subjects::verdict::needs_a_person;
 use crate::diagnose::subjects::{back, gate, resting, state};
 use crate::inventory::source::Outcome;
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::messages::essence;
+use crate::kubefleet::messages::{Cause, essence, parse_failure};
 use crate::kubefleet::run::{UnknownTerm, UpdateRun};
 use crate::kubefleet::{Concept, Condition, duration};
 use crate::problems::members;
@@ -27,6 +27,9 @@ use crate::words::{CommandLine, by_number, enumerate};
 const CONTROLLER_SILENT: &str = "FS122";
 const INITIALIZATION_RETRIED: &str = "FS121";
 
+const CLUSTER_IN_NO_STAGE: &str = "FS113";
+const MEMBER_CLUSTER_LEFT: &str = "FS518";
+
 pub(super) fn summary(cx: &DiagnosisContext<'_>) -> String {
     let because = match &cx.rollout {
         Some(rollout) => fails(cx)
@@ -41,7 +44,10 @@ pub(super) fn summary(cx: &DiagnosisContext<'_>) -> String {
 /// The same with the finding that explains it, where no findings are shown.
 pub(super) fn with_cause(cx: &DiagnosisContext<'_>) -> String {
     let code = match &cx.outlook.silence {
-        _ if let Some(code) = cx.outlook.aborts(cx.verdict) => code,
+        _ if let Some(code) = cx.outlook.aborts(cx.verdict) => match code {
+            CLUSTER_IN_NO_STAGE if have_left(cx) => MEMBER_CLUSTER_LEFT,
+            _ => code,
+        },
         Some(_) if cx.verdict == Verdict::Stuck => CONTROLLER_SILENT,
         _ if initialization_overdue(cx).is_none() => return summary(cx),
         _ if cx.run().is_some_and(UpdateRun::is_seen) => INITIALIZATION_RETRIED,
@@ -49,6 +55,20 @@ pub(super) fn with_cause(cx: &DiagnosisContext<'_>) -> String {
     };
     let (state, cause) = (summary(cx), rules::named(code));
     format!("{}; cause: {cause}.", state.trim_end_matches('.'))
+}
+
+/// Whether the clusters that are in no stage have left the fleet: they have no labels any more.
+fn have_left(cx: &DiagnosisContext<'_>) -> bool {
+    let failure = cx.outlook.failure();
+    let causes = failure.map_or_else(Vec::new, |it| parse_failure(&it.message));
+    let has_left = |cause: &Cause| match cause {
+        Cause::ClustersInNoStage { shown, .. } => {
+            let mut shown = shown.iter().peekable();
+            shown.peek().is_some() && shown.all(|it| cx.inventory.member_is_absent(it))
+        }
+        _ => false,
+    };
+    causes.iter().any(has_left)
 }
 
 /// That the run cannot pass its next check.
