@@ -566,7 +566,11 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
         strategy: launch.strategy.clone(),
         snapshot,
         is_current,
-        rolled_back: launch.rolled_back.clone(),
+        // What is made of a rollback is one, unless it goes elsewhere.
+        rolled_back: launch.rolled_back.clone().filter(|index| {
+            let to = launch.snapshot.as_deref();
+            to.is_some_and(|to| rollback::is_newer(index, to))
+        }),
         state: match (old, launch.begins_by_itself()) {
             (true, _) => None,
             (false, true) => Some("Run"),

@@ -149,6 +149,7 @@ impl RunLaunch {
         let mut launch = Self {
             unknown: spec.unknown.clone(),
             from: Some(old.run.meta.name.clone()),
+            rolled_back: old.run.rolled_back().map(str::to_owned),
             ..Self::new(run.clone(), placement, spec.strategy.clone(), accepted)
         };
         if let Some(fields) = launch.copied() {
