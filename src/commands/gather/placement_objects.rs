@@ -29,8 +29,15 @@ impl PlacementObjects {
     pub fn seen(&self, concept: Concept, reading: &SourceReading) -> Result<(), Error> {
         let scope = self.inventory.target.scope();
         let kind = scope.kind(concept);
+        // A file that has some was not said to have all.
+        let has_some = match concept {
+            Concept::ResourceSnapshot => !self.inventory.snapshots.items.is_empty(),
+            Concept::Binding => !self.inventory.bindings.items.is_empty(),
+            _ => false,
+        };
         match self.inventory.outcomes.get(&kind) {
             None | Some(Outcome::Listed) => Ok(()),
+            Some(Outcome::NotCollected) if has_some => Ok(()),
             Some(outcome) => Err(reading.unlisted(kind, scope.namespace(), outcome)),
         }
     }
