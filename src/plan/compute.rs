@@ -41,6 +41,7 @@ pub fn compute(inventory: &Inventory, wish: &PlannedRun, contents: &PlanContents
     neighbours::state_ignored(&mut draft);
     neighbours::going_back(&mut draft, &computed, then);
     neighbours::active_runs(&mut draft, &computed, then);
+    neighbours::dropped_gates(&mut draft, &planned.run);
     members::check(&mut draft, &computed, &planned.run);
     members::failing(&mut draft, &planned.run, &changes);
     members::switched(&mut draft, &planned.run);

@@ -44,6 +44,10 @@ pub struct PlannedRun {
     pub snapshot: Option<String>,
     /// The run's name, where it has one already: approval requests are named after it.
     pub run: Option<String>,
+    /// The run that it is made of, with the same strategy.
+    pub made_of: Option<String>,
+    /// The runs that are stopped or deleted first.
+    pub in_place_of: Vec<String>,
 }
 
 /// The strategy of a planned run.

@@ -1,15 +1,16 @@
 //! Other runs on the placement, and clusters that would go back: who overtakes whom.
 
 use crate::report::ComposeText;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use super::{ClusterChange, PlannedCluster, Warning, WarningKind};
-use crate::kubefleet::Concept;
 use crate::kubefleet::run::{RunState, UpdateRun};
+use crate::kubefleet::{Concept, Conditions, reasons};
 use crate::problems::put_there;
 use crate::rollout::content::missing_content;
+use crate::rollout::dropped_gates::{approvals_of, dropped_gate};
 use crate::rollout::rollback::{TakenBack, is_newer};
 use crate::rollout::{ClusterView, Phase, Rollout};
 use crate::words::{count, distinct, enumerate};
@@ -238,4 +239,31 @@ pub(super) fn state_ignored(draft: &mut PlanDraft<'_>) {
         warning.evidence(schema, "the values of spec.state", words)
     };
     draft.warnings.push(warning);
+}
+
+/// Warns of approvals for which the run does not wait, of those that it is made of, or that are stopped or deleted
+/// first, if they have the same strategy.
+pub(super) fn dropped_gates(draft: &mut PlanDraft<'_>, planned: &UpdateRun) {
+    let Some(now) = approvals_of(planned) else {
+        return;
+    };
+    let wish = draft.wish;
+    let names: BTreeSet<_> = wish.in_place_of.iter().chain(&wish.made_of).collect();
+    let runs = names
+        .into_iter()
+        .filter_map(|it| draft.inventory.run_on(it));
+    for run in runs.filter(|run| run.spec.strategy == planned.spec.strategy) {
+        let Some(why) = dropped_gate(run, &now) else {
+            continue;
+        };
+        let strategy = draft.strategy_object();
+        let warning = Warning::new(WarningKind::GateDropped, strategy, format!("{why}."));
+        let is_over = run.status.conditions.is_true(reasons::SUCCEEDED);
+        let is_from = wish.made_of.as_ref() == Some(&run.meta.name) && !is_over;
+        draft.warnings.push(if is_from {
+            warning.fix("Name the strategy, if that is meant.")
+        } else {
+            warning
+        });
+    }
 }

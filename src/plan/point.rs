@@ -130,6 +130,9 @@ kinds! {
         ClustersGoBack = "clusters-go-back";
         /// Another run on the placement is unfinished.
         OtherRunActive = "other-run-active", "FS705";
+        /// The strategy asks for fewer approvals before a cluster than the run did that this one is made of, or in
+        /// whose place it comes.
+        GateDropped = "gate-dropped";
         /// The content has changed, and its snapshot is delayed: a run may get the old one.
         ChangeDelayed = "change-delayed", "FS701";
         /// Parts of the latest snapshot are missing.
@@ -263,8 +266,14 @@ impl Warning {
             | WarningKind::SnapshotNameReused
             | WarningKind::SnapshotRolledBack => !is_named,
             WarningKind::BindingDeleted | WarningKind::MemberClusterLeaving => self.passes(),
+            WarningKind::GateDropped => self.is_of_source(),
             kind => WarningKind::CONTENT_REFUSED.contains(&kind),
         }
+    }
+
+    /// Whether it is of the run that the planned one is made of, which is not over.
+    pub fn is_of_source(&self) -> bool {
+        !self.remedies.is_empty()
     }
 
     /// Whether a step waits until it is over.

@@ -11,7 +11,7 @@ use crate::words::count;
 pub type ApprovalsBefore = BTreeMap<String, usize>;
 
 /// The same of stages and their clusters, in the order of the run.
-pub fn approvals_before<'s, C: Iterator<Item = &'s str>>(
+fn approvals_before<'s, C: Iterator<Item = &'s str>>(
     stages: impl Iterator<Item = (StageDefinition, C)>,
 ) -> ApprovalsBefore {
     let (mut before, mut all) = (0_usize, BTreeMap::new());

@@ -94,13 +94,14 @@ pub struct PlanView {
     diffs: Option<Vec<ClusterChanges>>,
 }
 
-/// The placement, and the name of the strategy where one was given.
+/// The placement, the name of the strategy where one was given, and that of the run which it is of.
 fn inputs(
     args: &PlanArgs,
     reading: &mut SourceReading,
     session: &mut Session<'_>,
-) -> Result<(ObjectRef, Option<String>), Error> {
+) -> Result<(ObjectRef, Option<String>, Option<String>), Error> {
     let ui = &mut *session.ui;
+    let mut made_of = None;
     let (placement, own) = match (&args.placement, &args.from) {
         (Some(word), _) => {
             let named = plan_inputs::placement(reading, word, ui)?;
@@ -110,6 +111,8 @@ fn inputs(
             let from = ("--from", word.as_str());
             let old = reading.target_of_flag(from, Concept::UpdateRun, ui)?;
             let run = reading.run(&old)?;
+            let is_own = args.strategy.is_none() && args.strategy_file.is_none();
+            made_of = is_own.then(|| old.name.clone());
             (Some(run.placement()), Some(run.spec.strategy.clone()))
         }
         (None, None) => (None, None),
@@ -124,12 +127,13 @@ fn inputs(
         strategy: named.transpose()?.or(own.filter(|_| !has_strategy)),
         has_strategy,
     };
-    given.completed(scope.fleet("plan"), reading, ui)
+    let (placement, strategy) = given.completed(scope.fleet("plan"), reading, ui)?;
+    Ok((placement, strategy, made_of))
 }
 
 pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let mut reading = session.open_keeping(KEEP, &args.input, "plan")?;
-    let (placement, named) = inputs(args, &mut reading, session)?;
+    let (placement, named, made_of) = inputs(args, &mut reading, session)?;
     let scope = placement.scope();
     let strategy = match (&args.strategy_file, named) {
         (Some(path), named) => {
@@ -146,6 +150,8 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         strategy,
         snapshot: args.snapshot.clone(),
         run: run.transpose()?.map(|it| it.name),
+        made_of,
+        in_place_of: Vec::new(),
     };
     let PlanWithInputs {
         plan,

@@ -25,7 +25,7 @@ use crate::contents::{self, ManifestKey};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::kubefleet::{Conditions, duration, reasons};
+use crate::kubefleet::duration;
 use crate::manifests::texts_of;
 use crate::plan::{
     ObjectChanges, Plan, PlanOutcome, PlannedCluster, PlannedStage, RefusalKind, Warning,
@@ -35,7 +35,6 @@ use crate::problems::members::all_silent_since;
 use crate::render::style::TextPaint;
 use crate::render::{self, RenderLook};
 use crate::report::Subject;
-use crate::rollout::dropped_gates::{approvals_before, dropped_gate};
 use crate::rollout::rollback::{self, overrides_then};
 use crate::rollout::versions::Version;
 use crate::rollout::{GateFacts, Rollout, TaskTime, binding_trouble};
@@ -207,12 +206,8 @@ pub(super) fn offer(
     content.hash(&mut print);
     let what = format!("the content of {}", launch.placement);
     preview.fact(what, "as the hub has it", &print.finish().to_string());
-    let dropped = dropped_gates(&launch, &plan, &around.inventory);
-    for dropped in &dropped {
-        preview.warning(&dropped.words);
-    }
     let wish = guard(&launch, &plan, &around, reading)
-        .and_then(|()| keeps_gates(&launch, &dropped, unattended, reading))
+        .and_then(|()| keeps_gates(&launch, &plan, unattended, reading))
         .and_then(|()| empties(&launch, &plan, asked, reading))
         .and_then(|()| stalls(&launch, &plan, asked, reading))
         .and_then(|()| takes_back_only(&launch, &plan, &around.inventory, unattended, reading))
@@ -233,44 +228,16 @@ pub(super) fn offer(
     })
 }
 
-/// The approvals for which the new run does not wait, of those that it is made of, or that are stopped or deleted
-/// first, if they have the same strategy.
-fn dropped_gates(launch: &RunLaunch, plan: &Plan, inventory: &Inventory) -> Vec<DroppedGate> {
-    let now = plan.stages.iter().map(|stage| {
-        let clusters = stage.clusters.iter().map(|it| it.name.as_str());
-        (stage.definition.clone(), clusters)
-    });
-    let now = approvals_before(now);
-    let first = launch.first.iter().map(|it| &it.object().name);
-    let names: BTreeSet<_> = first.chain(&launch.from).collect();
-    let runs = names.into_iter().filter_map(|it| inventory.run_on(it));
-    let runs = runs.filter(|run| run.spec.strategy == launch.strategy);
-    let dropped = runs.filter_map(|run| {
-        Some(DroppedGate {
-            is_from: launch.from.as_ref() == Some(&run.meta.name)
-                && !run.status.conditions.is_true(reasons::SUCCEEDED),
-            words: dropped_gate(run, &now)?,
-        })
-    });
-    dropped.collect()
-}
-
-/// An approval for which a new run does not wait.
-struct DroppedGate {
-    /// Whether the new run is made of the one that would have waited, and that has not succeeded.
-    is_from: bool,
-    words: String,
-}
-
 /// Refuses to let a script start a run without a gate that the run had which it is made of.
 fn keeps_gates(
     launch: &RunLaunch,
-    dropped: &[DroppedGate],
+    plan: &Plan,
     unattended: bool,
     reading: &SourceReading,
 ) -> Result<(), Error> {
-    let mut dropped = dropped.iter().filter(|it| it.is_from);
-    let Some(dropped) = dropped.next().filter(|_| unattended && launch.start) else {
+    let mut dropped = plan.warnings_of(WarningKind::GateDropped);
+    let dropped = dropped.find(|it| it.is_of_source());
+    let Some(dropped) = dropped.filter(|_| unattended && launch.start) else {
         return Ok(());
     };
     let mut meant = launch.run.fleet("run");
@@ -282,7 +249,8 @@ fn keeps_gates(
     meant = meant.flag_of("--snapshot", launch.snapshot.as_ref());
     meant = meant.switch_if(!launch.first.is_empty(), "--replace");
     let hint = Hint::new("if that is meant, name the strategy:").command(meant);
-    Err(reading.refused(&dropped.words).hint(hint))
+    let why = dropped.message.trim_end_matches('.');
+    Err(reading.refused(why).hint(hint))
 }
 
 /// Shows what a run does that was made, and got another snapshot than was shown before; `None` where that has
@@ -347,11 +315,14 @@ pub(super) fn plan(
     snapshot: Option<String>,
     reading: &mut SourceReading,
 ) -> Result<PlanWithInputs, Error> {
+    let first = launch.first.iter();
     let wish = PlannedRun {
         placement: launch.placement.clone(),
         strategy: StrategyChoice::Named(launch.strategy.clone()),
         snapshot,
         run: Some(launch.run.name.clone()),
+        made_of: launch.from.clone(),
+        in_place_of: first.map(|it| it.object().name.clone()).collect(),
     };
     plan_inputs::read(reading, &wish)
 }
@@ -973,6 +944,8 @@ mod tests {
                 strategy: StrategyChoice::Named(launch.strategy.clone()),
                 snapshot: None,
                 run: None,
+                made_of: None,
+                in_place_of: Vec::new(),
             };
             let contents = PlanContents {
                 texts: &ObjectTexts::default(),

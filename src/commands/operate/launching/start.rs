@@ -316,6 +316,8 @@ fn has_changed_since(rollout: &Rollout<'_>, reading: &mut SourceReading) -> bool
         strategy: StrategyChoice::Named(run.spec.strategy.clone()),
         snapshot: None,
         run: None,
+        made_of: None,
+        in_place_of: Vec::new(),
     };
     plan_inputs::read(reading, &next).is_ok_and(|it| it.plan.content.is_next())
 }
