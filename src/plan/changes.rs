@@ -605,83 +605,83 @@ const SHOWN: usize = 5;
 /// Objects that KubeFleet deletes on clusters, or may delete, before it creates them again.
 #[derive(Debug)]
 pub struct RecreatedObjects {
-    /// Those that move to another Work.
-    moved: Vec<ManifestKey>,
-    /// Those that are written in another API version.
-    versioned: Vec<ManifestKey>,
+    /// Whether they move to another Work; else their API version is another one.
+    is_moved: bool,
+    objects: BTreeSet<ManifestKey>,
     pub clusters: Vec<String>,
 }
 
 impl RecreatedObjects {
     fn of(found: &DeltaGroups) -> Vec<Self> {
-        let all = found.iter().map(|(change, clusters)| Self {
-            moved: change.delta.moved.clone(),
-            versioned: change.delta.recreated.clone(),
-            clusters: clusters.clone(),
-        });
-        let mut all: Vec<_> = all.collect();
-        all.retain(|it| !it.moved.is_empty() || !it.versioned.is_empty());
-        all
+        let all = |is_moved, objects: fn(&WorkDelta) -> &[ManifestKey]| {
+            let own = found
+                .iter()
+                .filter(|(it, _)| !objects(&it.delta).is_empty());
+            Self {
+                is_moved,
+                objects: own
+                    .clone()
+                    .flat_map(|(it, _)| objects(&it.delta))
+                    .cloned()
+                    .collect(),
+                clusters: own.flat_map(|(_, clusters)| clusters).cloned().collect(),
+            }
+        };
+        let moved = all(true, |it| &it.moved);
+        let both = [moved, all(false, |it| &it.recreated)];
+        both.into_iter()
+            .filter(|it| !it.objects.is_empty())
+            .collect()
     }
 
-    /// What comes of it, one sentence or two for each reason.
-    pub fn describe(all: &[Self]) -> Vec<(WarningKind, String)> {
-        let said = |of: fn(&Self) -> &Vec<ManifestKey>, words: [&str; 4]| {
-            let objects: BTreeSet<_> = all.iter().flat_map(of).collect();
-            let mut named: Vec<_> = objects.iter().take(SHOWN).map(|it| it.describe()).collect();
-            let more = objects.len().saturating_sub(SHOWN);
-            if more > 0 {
-                named.push(format!("{more} more"));
-            }
-            let ([one, several, why, deletes], number) = (words, objects.len());
-            let (verb, them) = by_number(number, (one, "it"), (several, "them"));
-            (number > 0).then(|| {
-                format!(
-                    "{} {verb} ({}), {why}. KubeFleet {deletes} {them} on the member clusters before it creates \
-                     {them} again.",
-                    count(number, "object"),
-                    enumerate(named)
-                )
-            })
-        };
-        let moved = said(
-            |it| &it.moved,
-            [
-                "moves to another Work",
-                "move to another Work",
+    /// What comes of it.
+    pub fn describe(&self) -> String {
+        let objects = &self.objects;
+        let mut named: Vec<_> = objects
+            .iter()
+            .take(SHOWN)
+            .map(ManifestKey::describe)
+            .collect();
+        let more = objects.len().saturating_sub(SHOWN);
+        if more > 0 {
+            named.push(format!("{more} more"));
+        }
+        let (verb, them) = by_number(objects.len(), ("moves", "it"), ("move", "them"));
+        let is = by_number(objects.len(), "is", "are");
+        let (what, why, deletes) = if self.is_moved {
+            let what = format!("{verb} to another Work");
+            (
+                what,
                 "because the snapshot is divided differently",
                 "may delete",
-            ],
-        );
-        let versioned = said(
-            |it| &it.versioned,
-            [
-                "is replaced",
-                "are replaced",
-                "because the API version is another one",
-                "deletes",
-            ],
-        );
-        let moved = moved.map(|it| (WarningKind::ObjectsMoved, it));
-        let versioned = versioned.map(|it| (WarningKind::ObjectsRecreated, it));
-        moved.into_iter().chain(versioned).collect()
+            )
+        } else {
+            let what = format!("{is} replaced");
+            (what, "because the API version is another one", "deletes")
+        };
+        format!(
+            "{} {what} ({}), {why}. KubeFleet {deletes} {them} on the member clusters before it creates {them} \
+             again.",
+            count(objects.len(), "object"),
+            enumerate(named)
+        )
     }
 }
 
 /// Warns of objects that are created again.
 fn recreated(draft: &mut PlanDraft<'_>, found: &DeltaGroups) {
-    let all = RecreatedObjects::of(found);
     let placement = draft.inventory.placement.present();
     if placement.is_some_and(|it| it.apply_strategy().is_report_diff()) {
         return;
     }
-    for (kind, message) in RecreatedObjects::describe(&all) {
-        let is_moved = kind == WarningKind::ObjectsMoved;
-        let own = all
-            .iter()
-            .filter(|it| !if is_moved { &it.moved } else { &it.versioned }.is_empty());
-        let warning = Warning::new(kind, draft.placement(), message)
-            .clusters(own.flat_map(|it| it.clusters.iter().cloned()))
+    for recreated in RecreatedObjects::of(found) {
+        let kind = if recreated.is_moved {
+            WarningKind::ObjectsMoved
+        } else {
+            WarningKind::ObjectsRecreated
+        };
+        let warning = Warning::new(kind, draft.placement(), recreated.describe())
+            .clusters(recreated.clusters)
             .fix(
                 "Check what would be lost, for example volumes and addresses. Then roll it out when a gap \
                  does no harm.",

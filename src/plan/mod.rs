@@ -27,9 +27,7 @@ use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::{StageDefinition, StageEnd};
 use crate::words::worded;
 
-pub use changes::{
-    ObjectChanges, PlanContents, RecreatedObjects, RefusedObject, RunChanges, new_objects, of_run,
-};
+pub use changes::{ObjectChanges, PlanContents, RefusedObject, RunChanges, new_objects, of_run};
 pub use compute::compute;
 pub use lost::CascadingDeletion;
 pub use point::{PlanPoint, PointKind, Refusal, RefusalKind, Warning, WarningKind};

@@ -37,7 +37,7 @@ const NOT_HERE: [&str; 4] = [
 const PLANNED: [&str; 5] = ["FS101", "FS202", "FS203", "FS801", "FS803"];
 
 /// Findings whose look asks whether something exists that was not read: that it does not is an answer.
-const MAY_FIND_NOTHING: [&str; 3] = ["FS209", "FS508", "FS531"];
+const MAY_FIND_NOTHING: [&str; 5] = ["FS209", "FS503", "FS508", "FS511", "FS531"];
 
 /// One situation.
 struct Situation {

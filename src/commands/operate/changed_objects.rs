@@ -14,8 +14,7 @@ use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::plan::{
-    CascadingDeletion, ObjectChanges, PlanContents, RecreatedObjects, RefusedObject, RunChanges,
-    new_objects, of_run,
+    CascadingDeletion, ObjectChanges, PlanContents, RefusedObject, RunChanges, new_objects, of_run,
 };
 use crate::problems::steps;
 use crate::render::RenderLook;
@@ -146,8 +145,8 @@ pub(in crate::commands) fn show(
         }
         Err(error) => preview.status(&error.message),
     }
-    for (_, why) in RecreatedObjects::describe(&recreated) {
-        preview.warning(why.trim_end_matches('.'));
+    for recreated in &recreated {
+        preview.warning(recreated.describe().trim_end_matches('.'));
     }
     let final_one = refused.iter().find(|it| it.is_final());
     let overrides = material.overrides.iter();
