@@ -73,7 +73,8 @@ impl ManifestKey {
 /// Whether an object may be the definition of a group and a kind, by its own kind and its name, which is
 /// `PLURAL.GROUP`.
 pub fn is_definition((own, name): (&str, &str), (group, kind): (&str, &str)) -> bool {
-    let Some((plural, of)) = name.split_once('.') else {
+    let named = name.split_once('.');
+    let Some((plural, of)) = named.filter(|_| own == "CustomResourceDefinition") else {
         return false;
     };
     let kind = kind.to_lowercase();
@@ -81,7 +82,7 @@ pub fn is_definition((own, name): (&str, &str), (group, kind): (&str, &str)) -> 
     let mut plurals = endings
         .iter()
         .filter_map(|(from, to)| Some(format!("{}{to}", kind.strip_suffix(from)?)));
-    own == "CustomResourceDefinition" && of == group && plurals.any(|it| it == plural)
+    of == group && plurals.any(|it| it == plural)
 }
 
 /// What is deleted with an object of that kind, or may be, in words after its name; `None` where nothing is.

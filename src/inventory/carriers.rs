@@ -55,7 +55,9 @@ impl NamespaceCarriers {
 
     fn bound(&self, cluster: &str) -> impl Iterator<Item = &Arc<Binding>> {
         self.bindings.iter().filter(move |binding| {
-            binding.spec.cluster == cluster && !is_leaving(binding) && binding.spec.state == "Bound"
+            binding.spec.cluster == cluster
+                && !binding.is_leaving()
+                && binding.spec.state == "Bound"
         })
     }
 
@@ -71,9 +73,9 @@ impl NamespaceCarriers {
             CarrierProgress::Applied
         } else if says(|it| it.is_false() && it.reason != reasons::APPLY_IN_PROGRESS) {
             CarrierProgress::Failing
-        } else if own.clone().any(|it| !is_leaving(it)) {
+        } else if own.clone().any(|it| !it.is_leaving()) {
             CarrierProgress::Picked
-        } else if own.any(|it| is_leaving(it)) {
+        } else if own.any(|it| it.is_leaving()) {
             CarrierProgress::Leaving
         } else {
             CarrierProgress::Elsewhere
@@ -82,7 +84,7 @@ impl NamespaceCarriers {
 }
 
 /// How far the placements of a namespace are on a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CarrierProgress {
     Applied,
     Failing,
@@ -92,10 +94,6 @@ pub enum CarrierProgress {
     Leaving,
     /// None of them has picked it.
     Elsewhere,
-}
-
-fn is_leaving(binding: &Binding) -> bool {
-    binding.is_unscheduled() || binding.meta.is_deleting()
 }
 
 /// What was applied on a cluster found its namespace, whatever has changed since.

@@ -79,7 +79,7 @@ impl PlacementSurroundings {
     /// The bindings of clusters that the placement stays on.
     pub fn staying(&self) -> impl Iterator<Item = &Binding> + Clone {
         let bindings = self.bindings.iter();
-        bindings.filter(|it| !it.meta.is_deleting() && !it.is_unscheduled())
+        bindings.filter(|it| !it.is_leaving())
     }
 
     /// Whether another walk around the placement was answered the same: with the same objects, not

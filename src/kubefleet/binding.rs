@@ -177,6 +177,11 @@ impl Binding {
     pub fn is_unscheduled(&self) -> bool {
         self.spec.state == "Unscheduled"
     }
+
+    /// Whether it goes from the cluster: it is to be removed, or its binding is being deleted.
+    pub fn is_leaving(&self) -> bool {
+        self.is_unscheduled() || self.meta.is_deleting()
+    }
 }
 
 impl BindingSpec {

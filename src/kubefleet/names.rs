@@ -84,6 +84,15 @@ pub fn placement_of_work(work: &str) -> Option<(&str, &str)> {
     Some(base.split_once('.').unwrap_or(("", base)))
 }
 
+/// The Work of a part of the content beside which a Work for an envelope is, and what tells that from others: up to
+/// 0.3 a random id, then the hash of the envelope; `None` for a Work that is for none.
+/// Source: workgenerator/envelope.go:buildNewWorkForEnvelopeCR.
+pub fn envelope_of_work(work: &str) -> Option<(&str, &str)> {
+    let (beside, id) = work.rsplit_once("-envelope-")?;
+    let is_id = id.chars().all(|c| c == '-' || c.is_ascii_hexdigit());
+    is_id.then_some((beside, id))
+}
+
 /// The name of an approval request: `RUN-before-STAGE`, `RUN-after-STAGE`.
 pub fn approval_request(run: &str, when: &str, stage: &str) -> String {
     format!("{run}-{when}-{stage}")

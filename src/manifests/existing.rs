@@ -120,9 +120,8 @@ impl WorkDelta {
             } = rendered.manifest.as_ref();
             if let Some(first) = slots.insert(identity, rendered) {
                 // In one Work, another version of it is another object to the agent.
-                let version = |it: &RenderedManifest<'_>| it.manifest.api_version.clone();
-                let is_twice =
-                    first.slot() != rendered.slot() || version(first) == version(rendered);
+                let is_twice = first.slot() != rendered.slot()
+                    || first.manifest.api_version == rendered.manifest.api_version;
                 let envelope = rendered.envelope.as_ref().or(first.envelope.as_ref());
                 let envelope = envelope.filter(|_| is_twice);
                 let named = envelope.map(|it| describe_object(&it.kind, &it.namespace, &it.name));

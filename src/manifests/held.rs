@@ -9,9 +9,9 @@ use crate::member::PodHold;
 
 /// What keeps the pods of a workload that changes from being replaced.
 pub(super) fn held(before: &Value, after: &Value) -> Option<PodHold> {
-    let template = |it: &Value| it.pointer("/spec/template").cloned();
+    let is_same = before.pointer("/spec/template") == after.pointer("/spec/template");
     let is_workload = group_of(text(after, &["apiVersion"])) == "apps";
-    if !is_workload || template(before) == template(after) {
+    if !is_workload || is_same {
         return None;
     }
     let paused = after.pointer("/spec/paused") == Some(&Value::Bool(true));

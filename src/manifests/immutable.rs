@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::contents::ManifestKey;
+use crate::contents::{ManifestKey, text};
 
 /// Kind, group, and the fields that must stay: one line per kind.
 #[rustfmt::skip]
@@ -53,14 +53,12 @@ pub(super) fn changed(before: &Value, after: &Value) -> Option<String> {
 
 /// Whether a Service that has an address is to have none, or one without is to be of a type that needs one.
 fn headless_changes(before: &Value, after: &Value) -> bool {
-    let has = |service: &Value, field: &str| {
-        let value = service.pointer(field).and_then(Value::as_str);
-        value.unwrap_or_default().to_owned()
-    };
-    let [was, is] = [before, after].map(|it| (has(it, "/spec/clusterIP"), has(it, "/spec/type")));
-    let becomes = was.0.is_empty() && was.1 != "ExternalName" && is.0 == "None";
-    let needs = matches!(is.1.as_str(), "LoadBalancer" | "NodePort");
-    becomes || was.0 == "None" && is.0.is_empty() && needs
+    let address = |service| text(service, &["spec", "clusterIP"]);
+    let kind = |service| text(service, &["spec", "type"]);
+    let becomes = address(before).is_empty() && address(after) == "None";
+    let ceases = address(before) == "None" && address(after).is_empty();
+    becomes && kind(before) != "ExternalName"
+        || ceases && matches!(kind(after), "LoadBalancer" | "NodePort")
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ mod rendering;
 mod variables;
 
 use crate::inventory::Inventory;
+use crate::kubefleet::names;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::work::Work;
 use crate::rollout::AgentVersion;
@@ -101,9 +102,9 @@ impl WorkGenerator {
 /// Whether a Work is named after the hash of its envelope, as older generators never do.
 /// Source: envelope.go:envelopeWorkNameSuffix.
 fn is_hashed(work: &Work) -> bool {
-    let suffix = work.meta.name.rsplit_once("-envelope-");
-    let hash = suffix.filter(|_| work.envelope().is_some());
-    hash.is_some_and(|(_, hash)| hash.len() == 16 && hash.chars().all(|c| c.is_ascii_hexdigit()))
+    let named = names::envelope_of_work(&work.meta.name);
+    let is_hash = |id: &str| id.len() == 16 && !id.contains('-');
+    work.envelope().is_some() && named.is_some_and(|(_, id)| is_hash(id))
 }
 
 #[cfg(test)]

@@ -429,6 +429,16 @@ fn an_envelope_that_cannot_be_opened_stops_every_cluster() {
     }
 }
 
+/// What changes in a cluster that has the first of two contents and gets the second.
+fn delta(before: &SnapshotContent, after: &SnapshotContent) -> WorkDelta {
+    let members = members();
+    let placed = [PlacedOverrides::none(&members[0])];
+    let [before, after] = [before, after].map(|it| RenderedClusters::new(it, &[], &placed));
+    let (now, then) = (before.manifests(0), after.manifests(0));
+    let now = now.iter().map(|it| (it.manifest.as_ref(), Some(it.slot())));
+    WorkDelta::new(now, &then)
+}
+
 #[test]
 fn what_a_cluster_would_not_take_is_told() {
     let object = |version: &str, kind: &str, name: &str| json!({"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "shop"}});
@@ -438,18 +448,12 @@ fn what_a_cluster_would_not_take_is_told() {
         "widgets.example.com",
     );
     let widget = object("example.com/v1", "Widget", "a");
-    let members = members();
     let refused = |before: &[&Value], after: &[&Value]| {
         let content = |all: &[&Value]| {
             let all = all.iter().copied().cloned().collect::<Vec<_>>();
             content(&all, WorkGenerator::Newest)
         };
-        let (before, after) = (content(before), content(after));
-        let placed = [PlacedOverrides::none(&members[0])];
-        let [before, after] = [&before, &after].map(|it| RenderedClusters::new(it, &[], &placed));
-        let (now, then) = (before.manifests(0), after.manifests(0));
-        let now = now.iter().map(|it| (it.manifest.as_ref(), Some(it.slot())));
-        let delta = WorkDelta::new(now, &then);
+        let delta = delta(&content(before), &content(after));
         assert_eq!(delta.counts.refused, 0);
         let refused = delta.refused.into_iter();
         let refused: Vec<_> = refused.map(|(object, why)| (object.name, why)).collect();
@@ -478,14 +482,9 @@ fn what_a_cluster_would_not_take_is_told() {
 #[test]
 fn an_object_in_another_version_is_created_again() {
     let object = |version: &str| json!({"apiVersion": version, "kind": "Widget", "metadata": {"name": "a", "namespace": "shop"}});
-    let members = members();
     let recreated = |before: &[Value], after: &[Value]| {
         let [before, after] = [before, after].map(|it| content(it, WorkGenerator::Newest));
-        let placed = [PlacedOverrides::none(&members[0])];
-        let [before, after] = [&before, &after].map(|it| RenderedClusters::new(it, &[], &placed));
-        let (now, then) = (before.manifests(0), after.manifests(0));
-        let now = now.iter().map(|it| (it.manifest.as_ref(), Some(it.slot())));
-        let delta = WorkDelta::new(now, &then);
+        let delta = delta(&before, &after);
         assert_eq!(delta.recreated.len(), delta.counts.recreated);
         (delta.counts.recreated, delta.counts.is_none())
     };
@@ -509,17 +508,8 @@ fn what_another_work_carries_is_told() {
         };
         SnapshotContent::of_parts(parts.iter().map(manifests), WorkGenerator::Newest)
     };
-    let members = members();
-    let placed = [PlacedOverrides::none(&members[0])];
-    let delta = |before: &[&[&str]], after: &[&[&str]]| {
-        let (before, after) = (parts(before), parts(after));
-        let [before, after] = [&before, &after].map(|it| RenderedClusters::new(it, &[], &placed));
-        let (now, then) = (before.manifests(0), after.manifests(0));
-        let now = now.iter().map(|it| (it.manifest.as_ref(), Some(it.slot())));
-        WorkDelta::new(now, &then)
-    };
     let moved = |before: &[&[&str]], after: &[&[&str]]| {
-        let delta = delta(before, after);
+        let delta = delta(&parts(before), &parts(after));
         let names: Vec<_> = delta.moved.iter().map(|it| it.name.clone()).collect();
         assert_eq!(names.len(), delta.counts.moved);
         (names, delta.counts.deleted, delta.counts.is_none())

@@ -10,7 +10,7 @@ use serde_with::skip_serializing_none;
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use super::{PlannedCluster, Warning, WarningKind};
-use crate::contents::ManifestKey;
+use crate::contents::{ManifestKey, what_goes_with};
 use crate::inventory::Inventory;
 use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::ObjectRef;
@@ -537,12 +537,14 @@ impl FailingObjects {
             .map(|it| (&it.manifest.identity, &it.manifest.value))
             .collect();
         let then = after.manifests(at);
+        let created = then.iter().map(|it| &it.manifest.identity);
+        let created = created.filter(|it| !had.contains_key(it));
+        let holders: Vec<_> = created
+            .filter(|it| what_goes_with(&it.kind).is_some())
+            .collect();
         for sent in &then {
             let object = &sent.manifest.identity;
-            let is_freed = then.iter().any(|it| {
-                let it = &it.manifest.identity;
-                !had.contains_key(it) && it.holds(object)
-            });
+            let is_freed = holders.iter().any(|it| it.holds(object));
             let is_new = is_freed || had.get(object) != Some(&&sent.manifest.value);
             if fails(troubled, object, |it| it.is_overcome_by(apply, is_new)) {
                 kept.overwritten.push(object.clone());
@@ -744,31 +746,29 @@ impl RefusedObject {
 
     /// That clusters would not take it.
     fn warning(self) -> Warning {
-        let (kind, fix) = match &self.why {
+        let stuck = " The run would be stuck there.";
+        let (kind, consequence, fix) = match &self.why {
             ObjectRefusal::Field(_) => (
                 WarningKind::ImmutableFieldChanged,
+                "",
                 "Keep the old value, or give the object another name. Deleting it on the member \
                  clusters is the last resort: it is missing until the rollout creates it again.",
             ),
             ObjectRefusal::Twice(_) => (
                 WarningKind::ObjectTwice,
+                " KubeFleet does not apply an object twice: the run would be stuck there.",
                 "Take it out of the envelope, or do not select it outside of it.",
             ),
             ObjectRefusal::Held(_) => (
                 WarningKind::WorkloadHeld,
+                stuck,
                 "Change that setting first, or replace the pods by hand during the run.",
             ),
             ObjectRefusal::Without(_) => (
                 WarningKind::NeededObjectDeleted,
+                stuck,
                 "Select what it needs again, or do not select the object either.",
             ),
-        };
-        let consequence = match &self.why {
-            ObjectRefusal::Field(_) => "",
-            ObjectRefusal::Twice(_) => {
-                " KubeFleet does not apply an object twice: the run would be stuck there."
-            }
-            ObjectRefusal::Without(_) | ObjectRefusal::Held(_) => " The run would be stuck there.",
         };
         let message = format!("{}.{consequence}", self.describe());
         let warning = Warning::new(kind, &self.object, message);

@@ -48,10 +48,7 @@ pub fn binding_count(
         problem = problem.evidence(binding.object(), "spec.state", &binding.spec.state);
     }
     let gone = inventory.bindings.iter();
-    for binding in gone
-        .filter(|binding| binding.is_unscheduled() || binding.meta.is_deleting())
-        .take(6)
-    {
+    for binding in gone.filter(|binding| binding.is_leaving()).take(6) {
         problem = if binding.meta.is_deleting() {
             problem.deleted(binding.object(), binding.meta.deleted)
         } else {

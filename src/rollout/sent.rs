@@ -220,7 +220,7 @@ impl fmt::Display for RunAwaited {
 /// Source: workgenerator/controller.go:Reconcile, SetupWithManagerForClusterResourceBinding.
 pub fn awaited_since(inventory: &Inventory, cluster: &str) -> Option<RunAwaited> {
     let binding = inventory.binding(cluster)?;
-    if binding.is_unscheduled() || binding.meta.is_deleting() {
+    if binding.is_leaving() {
         return None;
     }
     let conditions = &binding.status.conditions;

@@ -157,7 +157,7 @@ pub(in crate::commands) fn show(
             deleted: deleted_objects(&changes),
             lost: first.as_ref().map(CascadingDeletion::describe),
             refused: final_one.map(RefusedObject::describe).or(taken),
-            lacking: None,
+            ..ContentRisks::default()
         },
         overrides: overrides.map(|it| Arc::clone(&it.snapshot)).collect(),
     }

@@ -1,5 +1,7 @@
 //! The way back from content that a run is stuck with.
 
+use std::cell::LazyCell;
+
 use crate::diagnose::engine::causes::precedence;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::same_again;
@@ -17,10 +19,10 @@ pub(in crate::diagnose) fn offer(cx: &DiagnosisContext<'_>, findings: &mut [Find
         return;
     };
     // A workload may not become available anywhere else either, but what worked before is known to.
-    let is_new = same_again::changes_what_fails(cx);
+    let is_new = LazyCell::new(|| same_again::changes_what_fails(cx));
     let is_content = |it: &Finding| {
         it.fault == Some(FaultOrigin::Content) && it.code != "FS509"
-            || it.code == "FS501" && is_new && !has_failed
+            || it.code == "FS501" && !has_failed && *is_new
     };
     let is_meant = |it: &Finding| {
         if has_failed {

@@ -303,9 +303,9 @@ fn stuck_for(launch: &RunLaunch, plan: &Plan) -> Option<String> {
 fn content_risks(launch: &RunLaunch, plan: &Plan) -> ContentRisks {
     ContentRisks {
         deleted: deleted_objects(&plan.changes),
-        lacking: None,
         refused: stuck_for(launch, plan),
         lost: clause(plan, WarningKind::CascadingDeletion),
+        ..ContentRisks::default()
     }
 }
 

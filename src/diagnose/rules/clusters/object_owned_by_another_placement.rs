@@ -274,13 +274,9 @@ fn is_own(
 /// Whether two Works are of one placement: they have one name, or are for envelopes of it. One for an envelope that it
 /// no longer has is gone soon. Source: workgenerator/envelope.go:buildNewWorkForEnvelopeCR.
 fn is_beside(work: &str, other: &str) -> bool {
-    let of_envelope = |it: &str| {
-        let (own, hash) = it.rsplit_once("-envelope-")?;
-        let is_hash = hash.chars().all(|c| c == '-' || c.is_ascii_hexdigit());
-        is_hash.then(|| own.to_owned())
-    };
-    let of = |it: &str| of_envelope(it).unwrap_or_else(|| it.to_owned());
-    work == other || of_envelope(other).is_some_and(|it| it == of(work))
+    let own = names::envelope_of_work(work).map_or(work, |(own, _)| own);
+    let beside = names::envelope_of_work(other).map(|(beside, _)| beside);
+    work == other || beside == Some(own)
 }
 
 /// The placement whose Work has the name of an owner: as the Work says, where it was read, else as its name says.
