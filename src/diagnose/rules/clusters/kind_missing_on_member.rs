@@ -7,6 +7,8 @@ use crate::diagnose::subjects::sent::{self, SentManifest};
 use crate::kubefleet::kind::api_version;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot, is_of_hub};
+use crate::rollout::rollback::is_newer;
+use crate::rollout::versions::versions;
 
 /// The agent cannot map the kind to a resource: the CRD is missing, or the version is not served.
 /// Source: workapplier/preprocess.go:decodeManifest.
@@ -75,16 +77,13 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let served = affected.on_member("api-resources");
     if let Some((dropped, snapshot)) = dropped(affected, defines) {
         let (cx, name) = (affected.cx, &dropped.meta.name);
-        let own = affected
-            .cx
-            .run()
-            .map_or("", |it| it.status.snapshot_index.as_str());
+        let own = cx.run().map_or("", |it| &it.status.snapshot_index);
         let before = snapshot.index().unwrap_or_default();
-        finding.message = format!(
-            "{} Snapshot {before} has {} {name} for it, and snapshot {own} has not: KubeFleet deletes there what \
-             new content lacks.",
-            finding.message, dropped.kind
-        );
+        finding.add_sentence(&format!(
+            "Snapshot {before} has {} {name} for it, and snapshot {own} has not: KubeFleet deletes there what new \
+             content lacks.",
+            dropped.kind
+        ));
         let diff = cx
             .command("snapshots")
             .arg("diff")
@@ -119,23 +118,13 @@ fn dropped<'i>(
     defines: impl Fn(&str, &str) -> bool,
 ) -> Option<(&'i ManifestIdentity, &'i ResourceSnapshot)> {
     let inventory = affected.cx.inventory;
-    let own = inventory
-        .run
-        .present()?
-        .status
-        .snapshot_index
-        .parse::<i64>()
-        .ok()?;
-    let earlier = inventory.snapshots.iter().filter_map(|it| {
-        let index = it.index()?.parse::<i64>().ok()?;
-        (index < own).then_some((index, it))
-    });
-    let having = earlier.filter_map(|(index, snapshot)| {
+    let own = &inventory.run.present()?.status.snapshot_index;
+    let all = versions(inventory);
+    let earlier = all.iter().rev().filter(|it| is_newer(own, &it.index));
+    let mut snapshots = earlier.flat_map(|it| it.parts.iter().copied());
+    snapshots.find_map(|snapshot| {
         let mut all = snapshot.spec.resources.iter();
         let found = all.find(|it| defines(&it.kind, &it.meta.name))?;
-        Some((index, (found, snapshot)))
-    });
-    having
-        .max_by_key(|(index, _)| *index)
-        .map(|(_, found)| found)
+        Some((found, snapshot))
+    })
 }

@@ -27,18 +27,17 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             Some(by) => format!(": override {} deletes it there", origin(by)),
             None => ", although the placement stays".to_owned(),
         };
-        let left = left_without(rollout, &loss.object).filter(|_| loss.by.is_none());
-        let left = left.map_or_else(String::new, |left| {
-            format!(
-                " {} stays in the content: without it, the run gets stuck there.",
-                left.describe()
-            )
-        });
-        let finding = rule
-            .finding(&run, format!("{} {deletes}{why}.{left}", run.name))
+        let mut finding = rule
+            .finding(&run, format!("{} {deletes}{why}.", run.name))
             .clusters(loss.clusters.iter().copied())
             .snapshot_of(rollout.run)
             .index_of(loss.snapshot);
+        if let Some(left) = left_without(rollout, &loss.object).filter(|_| loss.by.is_none()) {
+            finding.add_sentence(&format!(
+                "{} stays in the content: without it, the run gets stuck there.",
+                left.describe()
+            ));
+        }
         let (again, finding) = if let Some(by) = loss.by {
             let mut rules = rules_of(by).iter().enumerate();
             let finding = match rules.find(|(_, rule)| is_deletion(rule)) {
