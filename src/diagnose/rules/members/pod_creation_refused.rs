@@ -20,13 +20,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         |group, mut finding| {
             let message = group.first().map_or("", |(_, refusal)| refusal.message);
             let (why, repair) = reason(message);
-            // What the content itself brings, nobody else can change for long.
-            let kind = match &repair {
-                PodRepair::Content(it) if it.contains("LimitRange") => "LimitRange",
-                PodRepair::Content(it) if it.contains("its namespace") => "Namespace",
-                _ => "",
-            };
-            let own = group.in_content(kind, |_| true);
             if message.contains("failed calling webhook") {
                 finding.fault = Some(FaultOrigin::Environment);
             }
@@ -54,7 +47,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     .fix(repair)
                     .then_continues(group.cx)
                     .new_run(group.cx, content("Or f")),
-                PodRepair::Content(_) if let Some(own) = own => {
+                // What the content itself brings, nobody else can change for long.
+                PodRepair::Content(kind, _) if let Some(own) = group.in_content(kind, |_| true) => {
                     let change = format!(
                         "Fix {} or {own} on the hub, which forbids its pods, and start a new run: both are part of \
                          the content.",
@@ -63,7 +57,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     finding.new_run(group.cx, change)
                 }
                 // A rule of the cluster is there for a reason.
-                PodRepair::Content(repair) => finding
+                PodRepair::Content(_, repair) => finding
                     .new_run(group.cx, content("F"))
                     .fix(repair)
                     .then_continues(group.cx),
@@ -75,7 +69,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
 /// What comes first, and what to do in the cluster.
 enum PodRepair {
     Cluster(&'static str),
-    Content(&'static str),
+    /// The kind of what forbids the pods, where that is an object of their namespace, or the namespace.
+    Content(&'static str, &'static str),
 }
 
 /// What the refusal comes down to, with a leading colon, and what to do in the cluster.
@@ -85,6 +80,7 @@ fn reason(message: &str) -> (String, PodRepair) {
         (
             ": the namespace's Pod Security level forbids them",
             Content(
+                "Namespace",
                 "Or ask the cluster's owner for another level on its namespace, if the workload \
              needs what is forbidden.",
             ),
@@ -104,12 +100,18 @@ fn reason(message: &str) -> (String, PodRepair) {
     {
         (
             ": an admission policy forbids them",
-            Content("Or ask the policy's owner to allow them, if the objection is wrong."),
+            Content(
+                "",
+                "Or ask the policy's owner to allow them, if the objection is wrong.",
+            ),
         )
     } else if message.contains("usage per") || message.contains("LimitRange") {
         (
             ": a LimitRange of the namespace forbids them",
-            Content("Or ask the cluster's owner to change the LimitRange."),
+            Content(
+                "LimitRange",
+                "Or ask the cluster's owner to change the LimitRange.",
+            ),
         )
     } else {
         ("", Cluster("Fix on the member what the message names."))
