@@ -28,7 +28,7 @@ use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::member::MemberObservation;
 
-pub use carriers::{CarrierProgress, NamespaceCarriers, carrying, was_applied};
+pub use carriers::{NamespaceCarriers, carrying, was_applied};
 use gathered::WalkAnswers;
 pub use sight::{Listing, Sight};
 use source::{HubFacts, HubQuery, ObjectTexts, Outcome};

@@ -1,11 +1,12 @@
 //! Nothing brings a namespaced placement's namespace to clusters, where its objects cannot be applied then.
 
 use super::{Problem, steps};
-use crate::inventory::{CarrierProgress, Inventory, NamespaceCarriers, carrying, was_applied};
+use crate::inventory::{Inventory, carrying, was_applied};
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::{Concept, Kind};
 use crate::report::ComposeText;
-use crate::rollout::Rollout;
+use crate::rollout::overrides::origin;
+use crate::rollout::{DeliveryProgress, NamespaceDelivery, Rollout};
 use crate::words::{CommandLine, count, enumerate};
 
 /// Of these clusters, those that have nothing of the placement yet, and to which no cluster placement has
@@ -14,26 +15,29 @@ pub fn namespace_undelivered<'c>(
     inventory: &Inventory,
     clusters: impl Iterator<Item = &'c str>,
 ) -> Option<Problem> {
-    let carriers = inventory.carriers.as_ref()?;
+    let delivery = NamespaceDelivery::of(inventory)?;
     let namespace = inventory.scope.namespace();
     let mut applied = inventory.bindings.iter().filter(|it| was_applied(it));
-    if applied.any(|it| !carriers.reach(&it.spec.cluster)) {
+    if applied.any(|it| !delivery.reaches(&it.spec.cluster)) {
         return None;
     }
     let without: Vec<_> = clusters
-        .filter(|name| !carriers.reach(name) && !inventory.shows_namespace(name))
+        .filter(|name| !delivery.reaches(name) && !inventory.shows_namespace(name))
         .collect();
     if without.is_empty() {
         return None;
     }
     let kind = Kind::ClusterResourcePlacement;
-    let names = carriers.placements.iter();
+    let carriers = delivery.placements();
+    let names = carriers.iter();
     let names: Vec<_> = names.map(|it| it.meta.name.as_str()).collect();
     let who = match names.as_slice() {
         [] => format!("No {kind} selects namespace {namespace}, so it may be missing on"),
-        [one] => format!("{kind} {one}, which may deliver namespace {namespace}, is not on"),
+        [one] => {
+            format!("{kind} {one}, which may deliver namespace {namespace}, has not brought it to")
+        }
         several => format!(
-            "The {kind}s {}, which may deliver namespace {namespace}, are not on",
+            "The {kind}s {}, which may deliver namespace {namespace}, have not brought it to",
             enumerate(several)
         ),
     };
@@ -51,17 +55,17 @@ pub fn namespace_undelivered<'c>(
         .scope
         .object(Concept::Placement, &inventory.placement_name);
     let mut problem = Problem::new(placement, message).clusters(without);
-    for carrier in &carriers.placements {
+    for carrier in carriers {
         if let Some((at, selector)) = carrying(carrier, namespace) {
             let path = format!("spec.resourceSelectors[{at}].kind");
             problem = problem.evidence(carrier.object(), path, &selector.kind);
         }
     }
     let there = enumerate(&problem.clusters);
-    problem = match carriers.placements.as_slice() {
+    problem = match carriers {
         [carrier] => {
             let without: Vec<_> = problem.clusters.iter().map(String::as_str).collect();
-            let steps = delivery_steps(carriers, carrier, &without);
+            let steps = delivery_steps(delivery, carrier, &without);
             return Some(
                 steps
                     .into_iter()
@@ -92,41 +96,72 @@ pub fn namespace_undelivered<'c>(
 /// What brings a namespace to clusters that its one carrier has not brought it to: looks with their commands, and
 /// what is to be done, without the full stop.
 pub fn delivery_steps(
-    carriers: &NamespaceCarriers,
+    delivery: NamespaceDelivery<'_>,
     carrier: &Placement,
     clusters: &[&str],
 ) -> Vec<(String, Option<CommandLine>)> {
     let (object, name) = (carrier.object(), &carrier.meta.name);
-    let on = |wanted: &[CarrierProgress]| {
-        let all = clusters.iter().copied();
-        let all: Vec<_> = all
-            .filter(|it| wanted.contains(&carriers.progress(it)))
-            .collect();
-        (!all.is_empty()).then(|| enumerate(all))
-    };
-    let mut steps = Vec::new();
-    if let Some(picked) = on(&[CarrierProgress::Picked, CarrierProgress::Failing]) {
-        let why = format!(
-            "Check why {object}, which has picked {picked}, has not brought the namespace there."
-        );
-        steps.push((why, Some(steps::diagnose(&object))));
+    let mut groups: Vec<(DeliveryProgress<'_>, Vec<&str>)> = Vec::new();
+    for cluster in clusters {
+        let progress = delivery.progress(cluster);
+        match groups.iter_mut().find(|(it, _)| *it == progress) {
+            Some((_, on)) => on.push(cluster),
+            None => groups.push((progress, vec![cluster])),
+        }
     }
-    if let Some(leaving) = on(&[CarrierProgress::Leaving]) {
-        let why = format!("Check why {object} is being removed from {leaving}.");
-        steps.push((why, Some(steps::clusters(&object))));
+    let (mut looks, mut fixes) = (Vec::new(), Vec::new());
+    for (progress, on) in groups {
+        let on = enumerate(on);
+        let (look, command, fix) = match progress {
+            DeliveryProgress::Applied => continue,
+            DeliveryProgress::Failing => (
+                format!("Check why {object} fails on {on}."),
+                steps::diagnose(&object),
+                None,
+            ),
+            DeliveryProgress::Deleted(snapshot) => (
+                format!(
+                    "Check override {}, which deletes the namespace from what {object} sends to {on}.",
+                    origin(snapshot)
+                ),
+                steps::see_override(snapshot),
+                Some(format!(
+                    "Correct override {}, and roll {name} out on {on}",
+                    origin(snapshot)
+                )),
+            ),
+            DeliveryProgress::Compared => (
+                format!(
+                    "Check why {object} only compares on {on}, where it misses the namespace: its applyStrategy is \
+                     ReportDiff."
+                ),
+                steps::clusters(&object),
+                Some(format!(
+                    "Let {name} apply what it compares, and roll it out on {on}"
+                )),
+            ),
+            DeliveryProgress::Picked => (
+                format!(
+                    "Check why {object}, which has picked {on}, has not brought the namespace there."
+                ),
+                steps::diagnose(&object),
+                Some(format!("Roll {name} out on {on}")),
+            ),
+            DeliveryProgress::Leaving => (
+                format!("Check why {object} is being removed from {on}."),
+                steps::clusters(&object),
+                Some(format!("Let {name} pick {on}, and roll it out there")),
+            ),
+            DeliveryProgress::Elsewhere => (
+                format!("Check why {object} has not picked {on}."),
+                steps::clusters(&object),
+                Some(format!("Let {name} pick {on}, and roll it out there")),
+            ),
+        };
+        looks.push((look, Some(command)));
+        fixes.extend(fix.map(|it| (it, None)));
     }
-    if let Some(elsewhere) = on(&[CarrierProgress::Elsewhere]) {
-        let why = format!("Check why {object} has not picked {elsewhere}.");
-        steps.push((why, Some(steps::clusters(&object))));
-    }
-    if let Some(picked) = on(&[CarrierProgress::Picked]) {
-        steps.push((format!("Roll {name} out on {picked}"), None));
-    }
-    if let Some(without) = on(&[CarrierProgress::Leaving, CarrierProgress::Elsewhere]) {
-        let fix = format!("Let {name} pick {without}, and roll it out there");
-        steps.push((fix, None));
-    }
-    steps
+    looks.into_iter().chain(fixes).collect()
 }
 
 /// Without the field, the placement would bring all that the namespace holds.
@@ -136,8 +171,8 @@ pub const SCOPE_VERSION: &str =
 /// The same of the clusters that a run has still to reach, where there is a placement that brings the
 /// namespace: without one, it may come in another way.
 pub fn namespace_undelivered_ahead(rollout: &Rollout<'_>) -> Option<Problem> {
-    let carriers = rollout.inventory.carriers.as_ref()?;
-    if carriers.placements.is_empty() {
+    let delivery = NamespaceDelivery::of(rollout.inventory)?;
+    if delivery.placements().is_empty() {
         return None;
     }
     let ahead = rollout.still_to_reach().map(|it| it.name);

@@ -13,6 +13,7 @@ pub mod history;
 pub mod in_the_way;
 pub mod life;
 pub mod limits;
+mod namespace_delivery;
 pub mod near;
 mod opening;
 pub mod overrides;
@@ -38,6 +39,7 @@ pub use facts::{
     ClusterProgress, ClusterState, GateFacts, GateState, PersonAnswer, StageDefinition,
     StageProgress, StageState, TaskState, TaskTime, Undelivered,
 };
+pub use namespace_delivery::{DeliveryProgress, NamespaceDelivery};
 pub use opening::{GateOpening, opening};
 pub use stage_end::StageEnd;
 pub use trouble::{BindingTrouble, ManifestTrouble, binding_trouble};

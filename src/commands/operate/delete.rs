@@ -129,7 +129,7 @@ impl RunDeletion {
     }
 
     /// Refuses where the run is not as it was shown any more. Where nothing was done since, nothing
-    /// was waited for.
+    /// was waited for; a run that has ended since takes only its history with it.
     pub(in crate::commands) fn is_as_shown(
         &self,
         reading: &mut SourceReading,
@@ -139,7 +139,12 @@ impl RunDeletion {
         }
         reading.forget();
         let run = &self.run.object;
-        let now = Self::look(run, reading)?;
+        let inventory = reading.overview(run)?;
+        let rollout = rollout_of(&inventory, run)?;
+        let now = Self::of(&rollout);
+        if rollout.is_finished() {
+            return Ok(());
+        }
         let differences = self.shown.facts().differences(&now.shown.facts());
         if differences.is_empty() {
             return Ok(());

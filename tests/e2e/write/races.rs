@@ -368,6 +368,24 @@ fn a_run_that_someone_starts_is_not_made_again() {
 }
 
 #[test]
+fn a_run_that_ends_meanwhile_is_replaced_all_the_same() {
+    play("race-ended", |scene| {
+        let desk = Desk::at(scene);
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
+        let request = waiting(scene, &first);
+        let run = ["run", &second, "--from", &first, "--replace", "--yes"];
+        let made = held(Method::POST, &scene.run_path(""));
+        let did = desk.does_while(&run, made, || {
+            scene.approve(&request, "True", true);
+            scene.until_run(&first, "Succeeded", "True", "");
+        });
+        did.ends(0);
+        assert!(scene.seen_run(&first).is_none());
+    });
+}
+
+#[test]
 fn content_that_changes_once_more_is_shown_once_more() {
     play("race-shown", |scene| {
         let desk = Desk::at(scene);

@@ -41,9 +41,13 @@ fn settle(first: &LaunchPreparation, op: &mut Operation<'_>) -> Result<(), Error
             let inventory = op.reading.overview(run)?;
             let rollout = steering::rollout_of(&inventory, run)?;
             steering::is_this(&rollout, this)?;
-            if matches!(rollout.phase, Phase::Failed | Phase::InitializationFailed) {
+            if rollout.is_finished() {
+                let ended = match rollout.phase {
+                    Phase::Succeeded => "succeeded",
+                    _ => "failed",
+                };
                 op.ui.status(&format!(
-                    "{run} has failed in the meantime, so it need not stop"
+                    "{run} has {ended} in the meantime, so it need not stop"
                 ));
                 return Ok(());
             }

@@ -4,11 +4,10 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::objects::per_subject;
 use crate::diagnose::subjects::sent::{self, SentManifest};
-use crate::inventory::CarrierProgress;
 use crate::kubefleet::Kind;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::problems::{SCOPE_VERSION, delivery_steps, namespace_undelivered_ahead};
-use crate::rollout::ManifestTrouble;
+use crate::rollout::{DeliveryProgress, ManifestTrouble, NamespaceDelivery};
 use crate::words::CommandLine;
 
 /// A placement in a namespace does not bring the namespace: it has to be on the member already.
@@ -138,13 +137,13 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
 fn placed(affected: &AffectedObject<'_, '_>, mut finding: Finding, namespace: &str) -> Finding {
     let clusters = affected.clusters();
     let kind = Kind::ClusterResourcePlacement;
-    if let Some(known) = &affected.cx.inventory.carriers
-        && let [carrier] = known.placements.as_slice()
+    if let Some(delivery) = NamespaceDelivery::of(affected.cx.inventory)
+        && let [carrier] = delivery.placements()
     {
         let name = &carrier.meta.name;
         let on = affected.on.iter().map(|it| it.cluster);
         let (gone, never): (Vec<_>, Vec<_>) =
-            on.partition(|it| known.progress(it) == CarrierProgress::Applied);
+            on.partition(|it| delivery.progress(it) == DeliveryProgress::Applied);
         if !gone.is_empty() {
             let gone = enumerate(&gone);
             let deleted =
@@ -154,7 +153,7 @@ fn placed(affected: &AffectedObject<'_, '_>, mut finding: Finding, namespace: &s
                 "Wait: the member agents try again within 15 minutes, first the namespace, then what is in it.",
             );
         }
-        let steps = delivery_steps(known, carrier, &never).into_iter();
+        let steps = delivery_steps(delivery, carrier, &never).into_iter();
         return steps.fold(finding, |finding, step| match step {
             (look, Some(command)) => finding.look_with(look, command),
             (fix, None) => finding.fix(format!("{fix}; the agent tries again within 15 minutes.")),
