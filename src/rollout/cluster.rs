@@ -8,7 +8,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::messages::{RolloutStarted, parse_rollout_started};
+use crate::kubefleet::messages::{RolloutStarted, parse_rollout_started, parse_stuck};
 use crate::kubefleet::run::{ClusterStatus, StageStatus, UpdateRun};
 use crate::kubefleet::{Condition, Conditions, names, reasons};
 
@@ -98,7 +98,9 @@ impl<'i> ClusterView<'i> {
             (_, None) if over && is_written && binding.is_some_and(is_released_by(run)) => {
                 ClusterState::Left
             }
-            (_, Some(_)) if overdue || is_called_stuck(run, noted) => ClusterState::Stuck,
+            (_, Some(_)) if overdue || is_called_stuck(run, &status.name, noted) => {
+                ClusterState::Stuck
+            }
             (_, Some(_)) => ClusterState::Updating,
             (_, None) if unnoted && overdue => ClusterState::Stuck,
             (_, None) if unnoted => ClusterState::Updating,
@@ -211,12 +213,16 @@ fn health<'i>(inventory: &'i Inventory, binding: &'i Binding, earlier_counts: bo
     trouble.map_or(Health::Underway, Health::Failing)
 }
 
-/// Whether the controller called the run stuck while it was updating the cluster. A condition that
-/// is older than the cluster's start speaks of another one.
-fn is_called_stuck(run: &UpdateRun, since: Option<Timestamp>) -> bool {
+/// Whether the controller called the run stuck on the cluster. A condition that is older than the cluster's start, or
+/// that names others, speaks of others.
+fn is_called_stuck(run: &UpdateRun, name: &str, since: Option<Timestamp>) -> bool {
     run.condition(reasons::PROGRESSING)
         .filter(|progressing| progressing.reason == reasons::RUN_STUCK)
-        .is_some_and(|progressing| since.is_some() && progressing.since > since)
+        .filter(|progressing| since.is_some() && progressing.since > since)
+        .is_some_and(|progressing| {
+            parse_stuck(&progressing.message)
+                .is_none_or(|stuck| stuck.clusters.iter().any(|it| it == name))
+        })
 }
 
 fn is_overdue(since: Option<Timestamp>, now: Timestamp, limit: SignedDuration) -> bool {
