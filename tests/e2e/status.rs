@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use test_hub::{Fault, Ran, Rule, Running, waiting};
@@ -300,11 +301,14 @@ fn a_run_that_is_deleted_is_followed_no_longer() {
 
 #[test]
 fn a_wait_does_not_lead_to_a_gate_that_helps_nobody() {
-    let scenes = both("wait-lost");
-    let wait = |scene: &Scene| scene.plugin(&["wait", "--for=succeeded"], &scene.name, &[]);
-    for scene in &scenes {
+    for scene in both("wait-lost") {
         scene.set(&one_gate(), &ALL).run_to_gate(&scene.name);
-        let offered = wait(scene);
+        let proxy = scene.hub.proxy();
+        let wait = || {
+            let command = [&["wait", "--for=succeeded"], &scene.named(&scene.name)[..]].concat();
+            scene.hub.plugin_as(&proxy.kubeconfig(), &command)
+        };
+        let offered = wait();
         assert_eq!(offered.code, 4, "{}", offered.err);
         assert!(
             offered.err.contains("fleet-stage approve "),
@@ -313,11 +317,9 @@ fn a_wait_does_not_lead_to_a_gate_that_helps_nobody() {
         );
         // The clusters of the next stage cannot get the content any more.
         scene.forget_snapshot("0");
-    }
-    // Content is not looked for before newer content has had the time to replace it.
-    waiting::pass(std::time::Duration::from_secs(61));
-    for scene in &scenes {
-        let lost = wait(scene);
+        // Content is not looked for before newer content has had the time to replace it.
+        proxy.ahead(Duration::from_secs(61));
+        let lost = wait();
         assert_eq!(lost.code, 4, "{}", lost.err);
         assert!(lost.out.contains("no longer exists"), "{}", lost.out);
         assert!(!lost.err.contains("approve"), "{}", lost.err);

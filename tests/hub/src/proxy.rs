@@ -13,6 +13,7 @@ use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use kube::Config;
 use serde_json::{Value, json};
@@ -75,6 +76,7 @@ impl FaultProxy {
             record: record::Record::default(),
             door: Arc::new(watch::Sender::new(Door::Open)),
             holds: Arc::new(watch::Sender::new(true)),
+            ahead: Arc::new(watch::Sender::new(Duration::ZERO)),
         };
         let this = Self {
             address,
@@ -113,6 +115,12 @@ impl FaultProxy {
     /// Lets go on what is held, and from now on holds nothing.
     pub fn release(&self) {
         self.front.holds.send_replace(false);
+    }
+
+    /// From now on the server's clock is ahead by this, as far as the dates of its answers tell: what
+    /// takes time has taken it for whoever goes by them.
+    pub fn ahead(&self, by: Duration) {
+        self.front.ahead.send_replace(by);
     }
 
     /// What came by since the start or the last `clear`.

@@ -367,6 +367,22 @@ async fn an_answer_comes_late_or_never() {
     assert_eq!(proxy.requests()[1].status, None);
 }
 
+#[tokio::test]
+async fn a_clock_is_ahead() {
+    let Some((proxy, client)) = proxy().await else {
+        return;
+    };
+    let date = async || {
+        let answer = get(&client, "/version").await.unwrap();
+        let date = answer.headers()[header::DATE].to_str().unwrap();
+        jiff::fmt::rfc2822::parse(date).unwrap().timestamp()
+    };
+    let before = date().await;
+    proxy.ahead(Duration::from_hours(1));
+    let ahead = date().await.duration_since(before);
+    assert!(ahead.as_mins() >= 59, "{ahead}");
+}
+
 /// The next frames of a body, as text, up to so many lines.
 async fn lines(body: &mut Body, count: usize) -> usize {
     let mut text = String::new();

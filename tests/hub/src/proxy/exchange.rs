@@ -16,6 +16,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use jiff::Timestamp;
 use socket2::SockRef;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -94,6 +95,8 @@ pub(super) struct Front {
     pub(super) door: Arc<watch::Sender<Door>>,
     /// Whether what is held waits.
     pub(super) holds: Arc<watch::Sender<bool>>,
+    /// By how much the server's clock is ahead.
+    pub(super) ahead: Arc<watch::Sender<Duration>>,
 }
 
 impl Front {
@@ -165,12 +168,28 @@ impl Front {
         let Ok(stream) = self.acceptor.accept(stream).await else {
             return;
         };
-        let service =
-            service_fn(|request| async { Ok::<_, Infallible>(self.answer(request, reset).await) });
+        let service = service_fn(|request| async {
+            let mut response = self.answer(request, reset).await;
+            self.date(response.headers_mut());
+            Ok::<_, Infallible>(response)
+        });
         // Whatever ends a connection is the client's to notice.
         let _ = http1::Builder::new()
             .serve_connection(TokioIo::new(stream), service)
             .await;
+    }
+
+    /// Gives an answer the date of a clock that is ahead.
+    fn date(&self, headers: &mut HeaderMap) {
+        let ahead = *self.ahead.borrow();
+        if ahead.is_zero() {
+            return;
+        }
+        let date = Timestamp::now() + ahead;
+        let date = date.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+        if let Ok(date) = HeaderValue::try_from(date) {
+            headers.insert(header::DATE, date);
+        }
     }
 
     async fn answer(&self, request: Request<Incoming>, reset: &Notify) -> Response<Passing> {
