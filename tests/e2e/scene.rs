@@ -1,11 +1,12 @@
 //! One placement with its strategy and runs, under names of its own.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use test_hub::fleet::{self, Placement, Run, Stage, config_map, deployment};
 use test_hub::standin::Scope;
-use test_hub::waiting;
+use test_hub::{FaultProxy, waiting};
 
 use crate::harness::{Did, Harness, MEMBERS, Ran};
 
@@ -17,12 +18,18 @@ pub const ALL: [&str; 3] = [MEMBERS[0].0, MEMBERS[1].0, MEMBERS[2].0];
 pub const BEFORE: &str = "beforeStageTasks";
 pub const AFTER: &str = "afterStageTasks";
 
+/// How far ahead a hub's clock is for the snapshot of a change to be due: it comes 30 s after the last one
+/// by default, and commands wait for 5 s at least.
+const DUE: Duration = Duration::from_secs(26);
+
 /// A placement with its strategy and runs, all named after the scene.
 pub struct Scene {
     pub hub: &'static Harness,
     pub name: String,
     pub namespace: String,
     pub namespaced: bool,
+    /// What its commands go through, where the hub's clock is to be ahead.
+    ahead: OnceLock<FaultProxy>,
 }
 
 /// The scenes of both scopes; none when there is no hub.
@@ -47,6 +54,7 @@ pub fn both(name: &str) -> Vec<Scene> {
                 name: format!("e2e-{name}{suffix}"),
                 namespace,
                 namespaced,
+                ahead: OnceLock::new(),
             }
         })
         .collect()
@@ -222,6 +230,24 @@ impl Scene {
     /// first after a change of the content.
     pub fn pass_a_look() {
         waiting::pass(Duration::from_secs(3));
+    }
+
+    /// From now on the scene's commands wait no longer than they must for the snapshot of a change: the
+    /// stand-in makes it earlier than KubeFleet, whose delays they know. Its own agents keep to these.
+    pub fn snapshots_are_due(&self) {
+        if !self.hub.is_real() {
+            let proxy = self.ahead.get_or_init(|| self.hub.proxy());
+            proxy.ahead(DUE);
+        }
+    }
+
+    /// A proxy in front of the hub, with the clock by which the scene's commands go.
+    pub fn proxy(&self) -> FaultProxy {
+        let proxy = self.hub.proxy();
+        if self.ahead.get().is_some() {
+            proxy.ahead(DUE);
+        }
+        proxy
     }
 
     /// Like [`Self::set`], with a workload that does not become available on the broken cluster.
@@ -459,9 +485,13 @@ impl Scene {
         if self.namespaced {
             arguments.extend(["-n", &self.namespace]);
         }
+        let ran = match self.ahead.get() {
+            Some(proxy) => self.hub.plugin_as(&proxy.kubeconfig(), &arguments),
+            None => self.hub.plugin(&arguments),
+        };
         Did {
             command: arguments.join(" "),
-            ran: self.hub.plugin(&arguments),
+            ran,
         }
     }
 

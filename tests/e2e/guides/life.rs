@@ -95,6 +95,7 @@ fn a_change_of_the_content() {
         let started = [&["run", first, "--yes", "--wait", LIMIT], &scene.of()[..]].concat();
         act(scene, &started).ends(0);
         scene.content("2");
+        scene.snapshots_are_due();
         // No snapshot has it yet.
         act(
             scene,

@@ -97,6 +97,7 @@ fn a_run_is_made_again_for_its_content() {
         scene.run(&first, "Run");
         scene.until_run(&first, "Succeeded", "True", "");
         Scene::pass_a_look();
+        scene.snapshots_are_due();
         scene.content("2");
         let init = [&["init", &second], &scene.of()[..]].concat();
         scene
@@ -150,6 +151,7 @@ fn content_without_objects_is_not_rolled_out_unseen() {
         scene.run(&first, "Run");
         scene.until_run(&first, "Succeeded", "True", "");
         Scene::pass_a_look();
+        scene.snapshots_are_due();
         let content = format!("/api/v1/namespaces/{}/configmaps/app", scene.namespace);
         scene.hub.delete(&content);
         let make = [&["run", &second], &scene.of()[..], &["--yes"]].concat();
@@ -191,6 +193,7 @@ fn an_object_that_kubernetes_refuses_is_named() {
         }
         scene.set(&three_stages(), &ALL);
         let content = format!("/api/v1/namespaces/{}/configmaps/app", scene.namespace);
+        scene.snapshots_are_due();
         scene.hub.patch(&content, &json!({"immutable": true}));
         Scene::pass_a_look();
         let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
@@ -233,6 +236,7 @@ fn a_run_that_can_continue_goes_after_the_new_one_was_judged() {
         }
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let content = format!("/api/v1/namespaces/{}/configmaps/app", scene.namespace);
+        scene.snapshots_are_due();
         scene.hub.patch(&content, &json!({"immutable": true}));
         Scene::pass_a_look();
         let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
@@ -287,6 +291,7 @@ fn a_script_deletes_no_namespace_that_nobody_named() {
         make(&first, &["--wait=false"]).ends(0);
         scene.until_waiting(&first);
         scene.does(&["approve", &first, "--yes", "--wait"]).ends(0);
+        scene.snapshots_are_due();
         Scene::pass_a_look();
         let other = format!("{}-other", scene.namespace);
         scene.hub.create(&json!({

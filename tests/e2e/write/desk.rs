@@ -25,7 +25,7 @@ pub struct Running {
 impl<'s> Desk<'s> {
     /// With a proxy that changes nothing yet.
     pub fn at(scene: &'s Scene) -> Self {
-        let proxy = scene.hub.proxy();
+        let proxy = scene.proxy();
         Self { scene, proxy }
     }
 

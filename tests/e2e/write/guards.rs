@@ -320,6 +320,7 @@ fn an_older_snapshot_is_not_started_by_the_way() {
         scene.set(&three_stages(), &ALL);
         scene.run(name, "Run");
         scene.until_run(name, "Succeeded", "True", "");
+        scene.snapshots_are_due();
         scene.content("2");
         let second = format!("{name}-2");
         let again = [&["run", &second], &scene.of()[..], &["--yes", "--wait"]].concat();

@@ -388,6 +388,7 @@ fn a_run_that_ends_meanwhile_is_replaced_all_the_same() {
 #[test]
 fn content_that_changes_once_more_is_shown_once_more() {
     play("race-shown", |scene| {
+        scene.snapshots_are_due();
         let desk = Desk::at(scene);
         if !scene.hub.served().obeys_state {
             return;
