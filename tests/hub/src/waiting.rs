@@ -11,10 +11,17 @@ use std::time::{Duration, Instant};
 
 /// Whatever takes longer hangs: no machine is so slow.
 pub const HANGS: Duration = Duration::from_mins(5);
-/// Between two looks.
+/// Between two looks, at least and at most.
 const PAUSE: Duration = Duration::from_millis(20);
+const LONGEST: Duration = Duration::from_millis(80);
 /// How many looks in a row find nothing to do in a process that has nothing to do.
 const LOOKS: usize = 8;
+
+/// How long it is until the next look. The longer it lasts, the less does a moment more matter, and looks
+/// take the time of what is looked at.
+fn pause(begun: Instant) -> Duration {
+    (begun.elapsed() / 16).clamp(PAUSE, LONGEST)
+}
 
 /// Waits until a look finds something.
 pub fn until<T>(what: impl Fn() -> String, mut look: impl FnMut() -> Option<T>) -> T {
@@ -24,7 +31,7 @@ pub fn until<T>(what: impl Fn() -> String, mut look: impl FnMut() -> Option<T>) 
             return found;
         }
         assert!(begun.elapsed() < HANGS, "not within {HANGS:?}: {}", what());
-        sleep(PAUSE);
+        sleep(pause(begun));
     }
 }
 
@@ -44,7 +51,7 @@ pub async fn until_async<T>(
             return found;
         }
         assert!(begun.elapsed() < HANGS, "not within {HANGS:?}: {}", what());
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(pause(begun)).await;
     }
 }
 
@@ -103,21 +110,20 @@ pub fn output(command: &mut Command) -> Output {
 /// Waits until a process has done all that it has to do, and waits itself: for a key, an answer, or
 /// the next second.
 pub fn until_idle(process: u32) {
+    let begun = Instant::now();
     let mut before = None;
     let mut looks = 0;
-    until_so(
-        || format!("process {process} has nothing to do"),
-        || {
-            let now = at_rest(process);
-            looks = if now.is_some() && now == before {
-                looks + 1
-            } else {
-                0
-            };
-            before = now;
-            looks >= LOOKS
-        },
-    );
+    while looks < LOOKS {
+        assert!(begun.elapsed() < HANGS, "process {process} does not rest");
+        let now = at_rest(process);
+        looks = if now.is_some() && now == before {
+            looks + 1
+        } else {
+            0
+        };
+        before = now;
+        sleep(PAUSE);
+    }
 }
 
 /// The processor time that each thread of a process has spent, and the signals that it has not taken
