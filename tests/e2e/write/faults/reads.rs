@@ -23,6 +23,10 @@ const FAILURES: [(&str, Fault); 7] = [
     ("cut off", Fault::Cut { bytes: 40 }),
 ];
 
+/// So many reads are tried one after the other where each takes its time, because the command waits or asks
+/// again.
+const SLOW: usize = 4;
+
 /// Something that a command reads: one object of a kind, or a list of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Read {
@@ -153,7 +157,7 @@ pub(super) fn tried(deed: Deed, scene: &Scene) -> BTreeMap<Read, Cell> {
     let placement = scene.placement_word();
     let call = |more: &[&'static str]| words(deed, scene, &subject, &placement, more);
     desk.does(&call(&[])).ends(0);
-    let reads = reads(&desk);
+    let reads = Vec::from_iter(reads(&desk));
     let needed = needed(deed, scene);
     let failures = if scene.namespaced {
         &FAILURES[..1]
@@ -164,8 +168,17 @@ pub(super) fn tried(deed: Deed, scene: &Scene) -> BTreeMap<Read, Cell> {
     let cells: Vec<Vec<(Read, Cell)>> = std::thread::scope(|scope| {
         let tries: Vec<_> = failures
             .iter()
-            .map(|(name, fault)| {
-                let (reads, needed, call) = (&reads, &needed, &call);
+            .flat_map(|(name, fault)| {
+                let is_slow = matches!(
+                    fault,
+                    Fault::Unavailable(_) | Fault::Hang | Fault::Cut { .. }
+                );
+                let several = if is_slow { SLOW } else { reads.len() };
+                let parts = reads.chunks(several);
+                parts.map(move |reads| (name, fault, reads))
+            })
+            .map(|(name, fault, reads)| {
+                let (needed, call) = (&needed, &call);
                 scope.spawn(move || {
                     let desk = Desk::at(scene);
                     let one = |read: &Read| {
