@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Lines};
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -31,22 +32,25 @@ struct Hubs {
     only: String,
     folder: tempfile::TempDir,
     slow: FaultProxy,
-    // The second hub ends with this.
-    other: TestHub,
+    other: &'static TestHub,
+}
+
+/// The second hub, which all tests share: nothing is done there but what they do.
+fn other_hub(scene: &Scene) -> &'static TestHub {
+    static OTHER: OnceLock<TestHub> = OnceLock::new();
+    let start = async {
+        let other = TestHub::start(&Options::default()).await?;
+        other.install(&Crds::from_environment()).await?;
+        Ok::<_, test_hub::Error>(other)
+    };
+    OTHER.get_or_init(|| scene.hub.runtime.block_on(start).unwrap())
 }
 
 impl Hubs {
     fn start(name: &str) -> Option<Self> {
         let scene = cluster_scoped(name)?;
         let (hub, _) = scene.hub.own.as_ref()?;
-        let runtime = &scene.hub.runtime;
-        let other = runtime
-            .block_on(async {
-                let other = TestHub::start(&Options::default()).await?;
-                other.install(&Crds::from_environment()).await?;
-                Ok::<_, test_hub::Error>(other)
-            })
-            .unwrap();
+        let other = other_hub(&scene);
         scene.set(&one_gate(), &ALL);
         let name = format!("{}-1", scene.name);
         scene.run_to_gate(&name);
@@ -219,9 +223,23 @@ fn several_hubs_are_followed_each_by_itself() {
     };
     lists_are_followed(&hubs_here);
     a_hub_that_dies_holds_nobody_up(&hubs_here);
-    a_run_is_waited_for_on_each_hub(&hubs_here);
-    what_is_drawn_is_left_as_it_was(&hubs_here);
+    beside_each_other(
+        &hubs_here,
+        &[
+            a_run_is_waited_for_on_each_hub,
+            what_is_drawn_is_left_as_it_was,
+        ],
+    );
     states_are_followed(&hubs_here);
+}
+
+/// Does what changes nothing on the hubs. Most of the time is spent with waiting for those that do not answer.
+fn beside_each_other(hubs_here: &Hubs, looks: &[fn(&Hubs)]) {
+    std::thread::scope(|scope| {
+        for look in looks {
+            scope.spawn(move || look(hubs_here));
+        }
+    });
 }
 
 /// The events of all hubs are one stream; one that hangs and one that is gone delay neither them nor
@@ -439,13 +457,19 @@ fn several_hubs_are_one_answer() {
     let Some(hubs_here) = Hubs::start("hubs") else {
         return;
     };
-    reports_name_their_hub(&hubs_here);
-    lists_have_a_column(&hubs_here);
-    one_that_does_not_answer_is_a_line(&hubs_here);
-    one_that_denies_a_name_is_a_line(&hubs_here);
-    several_names_are_looked_for_on_each(&hubs_here);
+    beside_each_other(
+        &hubs_here,
+        &[
+            reports_name_their_hub,
+            lists_have_a_column,
+            |hubs_here| one_that_does_not_answer_is_a_line(hubs_here, "--timeout"),
+            |hubs_here| one_that_does_not_answer_is_a_line(hubs_here, "--request-timeout"),
+            one_that_denies_a_name_is_a_line,
+            several_names_are_looked_for_on_each,
+            names_are_checked_before_anything_is_asked,
+        ],
+    );
     all_contexts_are_those_of_hubs(&hubs_here);
-    names_are_checked_before_anything_is_asked(&hubs_here);
 }
 
 fn reports_name_their_hub(hubs_here: &Hubs) {
@@ -562,32 +586,30 @@ fn lists_have_a_column(hubs_here: &Hubs) {
     }
 }
 
-fn one_that_does_not_answer_is_a_line(hubs_here: &Hubs) {
+fn one_that_does_not_answer_is_a_line(hubs_here: &Hubs, flag: &str) {
     let limit = format!("{}s", LIMIT.as_secs());
-    for flag in ["--timeout", "--request-timeout"] {
-        let all = ["diagnose", "--all", "-o", "json", "--contexts"];
-        let names = "gone,slow,us,denied,member";
-        let ran = hubs_here.plugin(&[&all[..], &[names, flag, &limit]].concat());
-        let list = ran.json();
-        assert_eq!(ran.code, 7, "{list:#} {}", ran.err);
-        assert_eq!(hubs(&list, "items"), ["us"], "{list:#}");
-        let missing = ["gone", "slow", "denied", "member"];
-        assert_eq!(hubs(&list, "notReached"), missing, "{list:#}");
-        assert!(why(&list, "gone").contains("cannot reach"), "{list:#}");
-        assert!(why(&list, "slow").contains("no answer within"), "{list:#}");
-        assert!(why(&list, "denied").contains("forbidden"), "{list:#}");
-        assert!(
-            why(&list, "member").contains("not a KubeFleet hub"),
-            "{list:#}"
-        );
-        for hub in missing {
-            let line = format!("warning: not reached: {hub}: ");
-            assert!(ran.err.contains(&line), "{}", ran.err);
-        }
-        let may_i = "auth can-i list clusterstagedupdateruns.placement.kubernetes-fleet.io \
-            --context denied";
-        assert!(ran.err.contains(may_i), "{}", ran.err);
+    let all = ["diagnose", "--all", "-o", "json", "--contexts"];
+    let names = "gone,slow,us,denied,member";
+    let ran = hubs_here.plugin(&[&all[..], &[names, flag, &limit]].concat());
+    let list = ran.json();
+    assert_eq!(ran.code, 7, "{list:#} {}", ran.err);
+    assert_eq!(hubs(&list, "items"), ["us"], "{list:#}");
+    let missing = ["gone", "slow", "denied", "member"];
+    assert_eq!(hubs(&list, "notReached"), missing, "{list:#}");
+    assert!(why(&list, "gone").contains("cannot reach"), "{list:#}");
+    assert!(why(&list, "slow").contains("no answer within"), "{list:#}");
+    assert!(why(&list, "denied").contains("forbidden"), "{list:#}");
+    assert!(
+        why(&list, "member").contains("not a KubeFleet hub"),
+        "{list:#}"
+    );
+    for hub in missing {
+        let line = format!("warning: not reached: {hub}: ");
+        assert!(ran.err.contains(&line), "{}", ran.err);
     }
+    let may_i = "auth can-i list clusterstagedupdateruns.placement.kubernetes-fleet.io \
+        --context denied";
+    assert!(ran.err.contains(may_i), "{}", ran.err);
 }
 
 fn one_that_denies_a_name_is_a_line(hubs_here: &Hubs) {
