@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::MEMBERS;
-use crate::scene::{ALL, Scene, both, one_gate, three_stages};
+use crate::scene::{ALL, Scene, both, one_gate, play, three_stages};
 
 /// What a command prints of the scene's scope, without the runs of other scenes.
 fn document(scene: &Scene, arguments: &[&str]) -> Value {
@@ -20,11 +20,11 @@ fn kinds(history: &Value) -> Vec<&str> {
 /// Run 1 waits while run 2 goes through; then run 1 goes on, and puts its older version back.
 #[test]
 fn an_older_run_that_goes_on_is_seen_in_the_history() {
-    for scene in both("history") {
+    play("history", |scene| {
         let (first, second) = (format!("{}-1", scene.name), format!("{}-2", scene.name));
         let placement = scene.placement_word();
         scene.set(&one_gate(), &ALL).run_to_gate(&first);
-        let list = document(&scene, &["list", "--placement", &placement]);
+        let list = document(scene, &["list", "--placement", &placement]);
         let item = &list["items"][0];
         assert_eq!(item["verdict"], "WaitingForApproval", "{list:#}");
         assert_eq!(item["stage"], "canary");
@@ -32,7 +32,7 @@ fn an_older_run_that_goes_on_is_seen_in_the_history() {
 
         scene.new_content("2");
         scene.run_to_gate(&second);
-        let pending = document(&scene, &["approvals", &second, "--pending"]);
+        let pending = document(scene, &["approvals", &second, "--pending"]);
         let request = format!("{second}-before-canary");
         assert_eq!(
             pending["items"][0]["request"],
@@ -42,24 +42,24 @@ fn an_older_run_that_goes_on_is_seen_in_the_history() {
         assert_eq!(pending["items"][0]["state"], "Pending");
         scene.approve(&request, "True", true);
         scene.until_run(&second, "Succeeded", "True", "");
-        let before = document(&scene, &["history", &placement]);
+        let before = document(scene, &["history", &placement]);
         assert!(kinds(&before).contains(&"WouldGoBack"), "{before:#}");
 
         scene.pass_a_second();
         let request = format!("{first}-before-canary");
         scene.approve(&request, "True", false);
-        let ignored = document(&scene, &["approvals", &first]);
+        let ignored = document(scene, &["approvals", &first]);
         assert_eq!(ignored["items"][0]["state"], "Ignored", "{ignored:#}");
         scene.approve(&request, "True", true);
         scene.until_run(&first, "Succeeded", "True", "");
-        let accepted = document(&scene, &["approvals", &first]);
+        let accepted = document(scene, &["approvals", &first]);
         assert_eq!(accepted["items"][0]["state"], "Accepted", "{accepted:#}");
         assert_eq!(
             accepted["items"][0]["answer"]["message"],
             "reviewed by the release team"
         );
 
-        let after = document(&scene, &["history", &placement]);
+        let after = document(scene, &["history", &placement]);
         assert_eq!(
             kinds(&after),
             [
@@ -80,10 +80,10 @@ fn an_older_run_that_goes_on_is_seen_in_the_history() {
         let holds = |run: &Value| run["stillOn"].clone();
         assert_eq!(holds(&runs[0]), json!([MEMBERS[1].0, MEMBERS[2].0]));
         assert_eq!(holds(&runs[1]), json!([MEMBERS[0].0]));
-        versions(&scene, &placement, &[&first, &second]);
-        strategies(&scene, &[&first, &second]);
-        from_a_bundle(&scene, &placement);
-    }
+        versions(scene, &placement, &[&first, &second]);
+        strategies(scene, &[&first, &second]);
+        from_a_bundle(scene, &placement);
+    });
 }
 
 fn versions(scene: &Scene, placement: &str, runs: &[&String]) {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use test_hub::waiting;
 
 use crate::harness::{Harness, Ran};
-use crate::scene::{ALL, Scene, both, one_gate};
+use crate::scene::{ALL, Scene, both, one_gate, play};
 
 /// The cluster of the stuck workload, as an API server.
 struct Member {
@@ -613,7 +613,7 @@ fn a_trace_is_six_requests() {
     if Harness::get().is_some_and(Harness::is_real) {
         return;
     }
-    for scene in both("few") {
+    play("few", |scene| {
         scene.set(&one_gate(), &ALL[..2]);
         scene.run_to_gate(&scene.name);
         let names: Vec<_> = (0..2)
@@ -662,5 +662,5 @@ fn a_trace_is_six_requests() {
                 assert_eq!(asked.len(), 6, "{asked:#?}");
             }
         }
-    }
+    });
 }

@@ -5,7 +5,7 @@ use test_hub::waiting;
 
 use crate::gates::side;
 use crate::harness::{Harness, Ran};
-use crate::scene::{ALL, Scene, both, one_gate, stage, three_stages};
+use crate::scene::{ALL, Scene, both, one_gate, play, stage, three_stages};
 
 fn planned(scene: &Scene, run: &str, more: &[&str]) -> Ran {
     let run = ["--run", run, "-o", "json"];
@@ -35,7 +35,7 @@ fn shape(stages: &Value, keys: [&str; 5]) -> Value {
 
 #[test]
 fn a_plan_comes_true() {
-    for scene in both("plan") {
+    play("plan", |scene| {
         let mut stages = one_gate();
         stages[1]["afterStageTasks"] =
             json!([{"type": "TimedWait", "waitTime": "1h"}, {"type": "Approval"}]);
@@ -48,7 +48,7 @@ fn a_plan_comes_true() {
         });
         scene.set(&stages, &ALL);
         let run = format!("{}-run", scene.name);
-        let plan = planned(&scene, &run, &[]);
+        let plan = planned(scene, &run, &[]);
         assert_eq!(plan.code, 0, "{}{}", plan.out, plan.err);
         let plan = plan.json();
         let made = scene.run_to_start(&run);
@@ -66,25 +66,25 @@ fn a_plan_comes_true() {
         let index = &made["status"]["resourceSnapshotIndexUsed"];
         assert_eq!(&plan["snapshot"], index);
         // Now there is a run that may be started, and another plan says so.
-        let next = planned(&scene, "another", &[]);
+        let next = planned(scene, "another", &[]);
         let text = next.json()["warnings"].to_string();
         assert!(text.contains("other-run-active"), "{text}");
-        let own = planned(&scene, &run, &[]).json();
+        let own = planned(scene, &run, &[]).json();
         assert!(
             !own["warnings"].to_string().contains("other-run-active"),
             "{own:#}"
         );
-    }
+    });
 }
 
 #[test]
 fn what_a_plan_refuses_the_hub_refuses() {
-    for scene in both("unplanned") {
+    play("unplanned", |scene| {
         scene.set(
             &[stage("first", "staging"), stage("second", "staging")],
             &ALL,
         );
-        let plan = planned(&scene, &scene.name, &["--snapshot", "7"]);
+        let plan = planned(scene, &scene.name, &["--snapshot", "7"]);
         assert_eq!(plan.code, 3, "{}{}", plan.out, plan.err);
         let plan = plan.json();
         let kinds = names(&plan["refusals"], "kind");
@@ -102,12 +102,12 @@ fn what_a_plan_refuses_the_hub_refuses() {
             &json!({"resourceSnapshotIndex": "7"}),
         );
         scene.until_run(&scene.name, "Initialized", "False", "");
-    }
+    });
 }
 
 #[test]
 fn a_selector_that_matches_nothing_is_said_before_the_run() {
-    for scene in both("unmatched") {
+    play("unmatched", |scene| {
         scene.set(&three_stages(), &ALL);
         let mut placement = scene.hub.read(&scene.placement_path()).unwrap();
         let mut selectors = placement["spec"]["resourceSelectors"].take();
@@ -122,7 +122,7 @@ fn a_selector_that_matches_nothing_is_said_before_the_run() {
         let changed = json!({"spec": {"resourceSelectors": selectors}});
         scene.hub.patch(&scene.placement_path(), &changed);
         let warned = || {
-            let plan = planned(&scene, &scene.name, &[]);
+            let plan = planned(scene, &scene.name, &[]);
             let warnings = plan.json()["warnings"].clone();
             let all = warnings.as_array().cloned().unwrap_or_default();
             let mut all = all.into_iter();
@@ -141,14 +141,14 @@ fn a_selector_that_matches_nothing_is_said_before_the_run() {
         scene.hub.create(&object);
         let still = warned().map_or_else(String::new, |it| it["message"].to_string());
         assert!(!still.contains(&misspelt), "{still}");
-    }
+    });
 }
 
 #[test]
 fn a_plan_shows_what_changed_on_the_hub_and_the_run_brings_it() {
-    for scene in both("changed") {
+    play("changed", |scene| {
         scene.set(&three_stages(), &ALL);
-        let plan = || planned(&scene, "next", &["--diff"]).json();
+        let plan = || planned(scene, "next", &["--diff"]).json();
         let first = plan();
         assert_eq!(first["snapshot"], "0", "{first:#}");
         assert_eq!(first["snapshotCertain"], false);
@@ -186,9 +186,9 @@ fn a_plan_shows_what_changed_on_the_hub_and_the_run_brings_it() {
             "{}",
             next["diffs"]
         );
-        let named = planned(&scene, "next", &["--snapshot", "0"]).json();
+        let named = planned(scene, "next", &["--snapshot", "0"]).json();
         assert_eq!(named["changes"][0]["counts"]["changed"], 0);
-    }
+    });
 }
 
 /// Who may not read all of a namespace learns what changes of the rest.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use test_hub::{Fault, Ran, Rule, Running, waiting};
 
 use crate::harness::until_late;
-use crate::scene::{ALL, Scene, both, cluster_scoped, one_gate, three_stages};
+use crate::scene::{ALL, Scene, cluster_scoped, one_gate, play, three_stages};
 
 /// The program's arguments for a run of the scene.
 fn arguments(scene: &Scene, kubeconfig: &Path, command: &[&str], name: &str) -> Vec<String> {
@@ -58,7 +58,7 @@ fn untimed(text: &str) -> Vec<&str> {
 
 #[test]
 fn the_state_is_the_same_that_diagnose_gives() {
-    for scene in both("state") {
+    play("state", |scene| {
         scene.set(&one_gate(), &ALL).run_to_gate(&scene.name);
         let word = scene.own_run();
         let json = ["-o", "json"];
@@ -90,15 +90,15 @@ fn the_state_is_the_same_that_diagnose_gives() {
         assert_eq!(written, [&json!(scene.name), &Value::Null, &Value::Null]);
         assert_eq!(clusters[0]["available"], "True");
         assert_eq!(clusters[0]["snapshot"], "0");
-    }
+    });
 }
 
 /// Off a terminal each change is a line, and each is told once, in its order.
 #[test]
 fn a_rollout_is_followed_to_its_end() {
-    for scene in both("follow") {
-        follow(&scene, &scene.hub.kubeconfig);
-    }
+    play("follow", |scene| {
+        follow(scene, &scene.hub.kubeconfig);
+    });
 }
 
 /// The same while connections end, break, or are refused because they are too old.
@@ -125,8 +125,8 @@ fn a_rollout_is_followed_through_faults() {
             ],
         ),
     ];
-    for (name, rules) in faults {
-        // One scope is enough: what goes wrong is below both.
+    // One scope is enough: what goes wrong is below both.
+    let tried = |name: &str, rules: Vec<Rule>| {
         let Some(scene) = cluster_scoped(&format!("faults-{name}")) else {
             return;
         };
@@ -139,7 +139,12 @@ fn a_rollout_is_followed_through_faults() {
             .filter(|seen| seen.fault.is_some())
             .count();
         assert!(faults > 2, "{name}: {faults}");
-    }
+    };
+    std::thread::scope(|scope| {
+        for (name, rules) in faults {
+            scope.spawn(move || tried(name, rules));
+        }
+    });
 }
 
 /// Follows a run of a scene from before its start to its end, and approves what it asks for.
@@ -251,9 +256,9 @@ fn a_look_takes_few_requests() {
 /// One document per change, each on a line.
 #[test]
 fn programs_follow_documents() {
-    for scene in both("documents") {
+    play("documents", |scene| {
         scene.set(&three_stages(), &ALL).run(&scene.name, "Run");
-        let child = start(&scene, &["status", "-w", "-o", "json"], &scene.own_run());
+        let child = start(scene, &["status", "-w", "-o", "json"], &scene.own_run());
         let Ran { code, out, err } = child.end();
         assert_eq!(code, 0, "{err}");
         let documents: Vec<Value> = out
@@ -275,16 +280,16 @@ fn programs_follow_documents() {
         assert!(done.is_sorted(), "{done:?}");
         done.dedup();
         assert!(done.len() > 1, "{done:?}");
-    }
+    });
 }
 
 #[test]
 fn a_run_that_is_deleted_is_followed_no_longer() {
-    for scene in both("deleted") {
+    play("deleted", |scene| {
         scene.set(&one_gate(), &ALL).run_to_gate(&scene.name);
-        let watching = start(&scene, &["status", "-w"], &scene.own_run());
+        let watching = start(scene, &["status", "-w"], &scene.own_run());
         let waiting = start(
-            &scene,
+            scene,
             &["wait", "--for=succeeded", "--keep-waiting"],
             &scene.name,
         );
@@ -296,12 +301,12 @@ fn a_run_that_is_deleted_is_followed_no_longer() {
             assert_eq!(code, 6, "{out}\n{err}");
             assert!(err.contains("was deleted"), "{err}");
         }
-    }
+    });
 }
 
 #[test]
 fn a_wait_does_not_lead_to_a_gate_that_helps_nobody() {
-    for scene in both("wait-lost") {
+    play("wait-lost", |scene| {
         scene.set(&one_gate(), &ALL).run_to_gate(&scene.name);
         let proxy = scene.hub.proxy();
         let wait = || {
@@ -324,12 +329,12 @@ fn a_wait_does_not_lead_to_a_gate_that_helps_nobody() {
         assert!(lost.out.contains("no longer exists"), "{}", lost.out);
         assert!(!lost.err.contains("approve"), "{}", lost.err);
         assert!(lost.err.contains("fleet-stage diagnose "), "{}", lost.err);
-    }
+    });
 }
 
 #[test]
 fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
-    for scene in both("wait") {
+    play("wait", |scene| {
         scene.set(&one_gate(), &ALL).run(&scene.name, "Initialize");
         let wait = |conditions: &str, more: &[&str]| {
             let condition = format!("--for={conditions}");
@@ -374,7 +379,7 @@ fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
         assert!(err.contains(&late), "{err}");
 
         let child = start(
-            &scene,
+            scene,
             &["wait", "--for=succeeded", "--keep-waiting", "-o", "name"],
             &scene.name,
         );
@@ -399,7 +404,7 @@ fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
         assert!(err.contains("stopped is not met"), "{err}");
         let ran = scene.plugin(&["wait", "--for=succeeded"], "no-such-run", &[]);
         assert_eq!(ran.code, 6, "{}", ran.err);
-    }
+    });
 }
 
 /// Two runs on a placement: one waits at its gate, the other was never started.
@@ -412,12 +417,12 @@ fn two_runs(scene: &Scene) -> [String; 2] {
 
 #[test]
 fn several_runs_are_waited_for_together() {
-    for scene in both("together") {
-        let [a, b] = two_runs(&scene);
+    play("together", |scene| {
+        let [a, b] = two_runs(scene);
         let both = [a.as_str(), &b];
         let proxy = scene.hub.proxy();
         let wait = |names: &[&str], more: &[&str]| {
-            let words = arguments(&scene, &proxy.kubeconfig(), &["wait"], names[0]);
+            let words = arguments(scene, &proxy.kubeconfig(), &["wait"], names[0]);
             let ran = plugin()
                 .args(words)
                 .args(&names[1..])
@@ -492,20 +497,20 @@ fn several_runs_are_waited_for_together() {
             assert_eq!((code, out.as_str()), (6, ""), "{err}");
             assert!(err.contains(said), "{err}");
         }
-    }
+    });
 }
 
 /// One is deleted while both are followed: that is told, and the other is followed to its end.
 #[test]
 fn one_of_several_runs_is_deleted() {
-    for scene in both("one-deleted") {
-        let [a, b] = two_runs(&scene);
+    play("one-deleted", |scene| {
+        let [a, b] = two_runs(scene);
         let [documents, lines, waits] = [
             &["status", &b, "-w", "-o", "json"][..],
             &["status", &b, "-w"],
             &["wait", &b, "--for=succeeded", "--keep-waiting"],
         ]
-        .map(|words| start(&scene, words, &a));
+        .map(|words| start(scene, words, &a));
         documents.until_answers(&format!("{b:?}"));
         lines.until_answers(&format!("{b}: NotStarted: "));
         waits.until_says(&format!("{b}: NotStarted: "));
@@ -547,7 +552,7 @@ fn one_of_several_runs_is_deleted() {
             Some(&(json!(a), json!("Succeeded"))),
             "{ends:?}"
         );
-    }
+    });
 }
 
 /// A terminal, by way of `script`; none where there is no such program.
@@ -581,11 +586,11 @@ fn terminal(scene: &Scene, command: &[&str], log: &std::path::Path) -> Option<Ch
 
 #[test]
 fn a_terminal_is_left_clean() {
-    for scene in both("terminal") {
+    play("terminal", |scene| {
         scene.set(&one_gate(), &ALL).run_to_gate(&scene.name);
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("typescript");
-        let Some(mut child) = terminal(&scene, &["status", "--watch"], &log) else {
+        let Some(mut child) = terminal(scene, &["status", "--watch"], &log) else {
             return;
         };
         let drawn = || std::fs::read_to_string(&log).unwrap_or_default();
@@ -602,7 +607,7 @@ fn a_terminal_is_left_clean() {
         assert!(last.contains("stage prod: not reached"), "{text}");
         let rest = text.rsplit("\u{1b}[J").next().unwrap();
         assert!(!rest.contains("error"), "{text}");
-    }
+    });
 }
 
 /// Reads the next event of a list that is followed: its type, the item's name, and its verdict.
@@ -621,7 +626,7 @@ fn event(lines: &mut impl Iterator<Item = std::io::Result<String>>) -> (String, 
 /// Each change of a list is an event, until the user ends it; through watches that break off too.
 #[test]
 fn a_list_is_followed() {
-    for scene in both("listed") {
+    play("listed", |scene| {
         let proxy = scene.hub.proxy();
         proxy.rules(vec![
             Rule::new("watch=true", Fault::WatchEnds { events: 1 }),
@@ -631,8 +636,8 @@ fn a_list_is_followed() {
         let events = ["-w", "-o", "json", "--output-watch-events"];
         let runs = [&["list"], &events[..]].concat();
         let gates = [&["approvals"], &events[..]].concat();
-        let mut runs = start_at(&scene, &proxy.kubeconfig(), &runs, &scene.own_run());
-        let mut gates = start_at(&scene, &proxy.kubeconfig(), &gates, &scene.own_run());
+        let mut runs = start_at(scene, &proxy.kubeconfig(), &runs, &scene.own_run());
+        let mut gates = start_at(scene, &proxy.kubeconfig(), &gates, &scene.own_run());
         let mut of_runs = BufReader::new(runs.stdout.take().unwrap()).lines();
         let mut of_gates = BufReader::new(gates.stdout.take().unwrap()).lines();
         let request = format!("{}-before-canary", scene.name);
@@ -668,5 +673,5 @@ fn a_list_is_followed() {
             crate::write::interrupt(child.id());
             assert_eq!(child.wait().unwrap().code(), Some(130));
         }
-    }
+    });
 }
