@@ -39,6 +39,9 @@ const PLANNED: [&str; 5] = ["FS101", "FS202", "FS203", "FS801", "FS803"];
 /// Findings whose look asks whether something exists that was not read: that it does not is an answer.
 const MAY_FIND_NOTHING: [&str; 5] = ["FS209", "FS503", "FS508", "FS511", "FS531"];
 
+/// How many threads read fixtures.
+const READERS: usize = 4;
+
 /// One situation.
 struct Situation {
     path: PathBuf,
@@ -88,10 +91,18 @@ fn reports(text: &str) -> Option<(Timestamp, Vec<Report>)> {
     Some((now, targets.iter().map(&mut report).collect()))
 }
 
-/// A fixture whose hub could be listed in full, and is one of today.
-fn situation(path: &Path) -> Option<Situation> {
+/// The codes for which a fixture's reports suggest a write on the hub; and the fixture, where its hub could
+/// be listed in full, and is one of today.
+fn read(path: &Path) -> (BTreeSet<String>, Option<Situation>) {
     let text = test_fixtures::read(path).unwrap();
-    let documents: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
+    let Some((now, reports)) = reports(&text) else {
+        return (BTreeSet::new(), None);
+    };
+    (written(&reports), situation(path, &text, (now, reports)))
+}
+
+fn situation(path: &Path, text: &str, at: (Timestamp, Vec<Report>)) -> Option<Situation> {
+    let documents: Vec<Value> = serde_saphyr::from_multiple(text).unwrap();
     let header = documents.iter().find(|it| it["kind"] == "Bundle")?;
     let kinds = header["kinds"].as_array()?;
     let states = header["hub"]["runStates"].as_array();
@@ -99,7 +110,7 @@ fn situation(path: &Path) -> Option<Situation> {
     if is_old || !kinds.iter().all(|kind| kind["outcome"] == "listed") {
         return None;
     }
-    let (now, reports) = reports(&text)?;
+    let (now, reports) = at;
     let on_hub = |it: &&Value| {
         let version = it["apiVersion"].as_str().unwrap_or_default();
         version.contains("kubernetes-fleet.io/")
@@ -444,11 +455,9 @@ fn parsed(suggested: &Suggested) -> Result<(), String> {
     }
 }
 
-/// The codes for which a fixture's reports suggest a write on the hub.
-fn written(path: &Path) -> BTreeSet<String> {
-    let text = test_fixtures::read(path).unwrap();
-    let found = reports(&text).into_iter().flat_map(|(_, reports)| reports);
-    let findings = found.flat_map(|report| report.findings);
+/// The codes for which reports suggest a write on the hub.
+fn written(reports: &[Report]) -> BTreeSet<String> {
+    let findings = reports.iter().flat_map(|report| &report.findings);
     let values = findings.map(|finding| serde_json::to_value(finding).unwrap());
     values
         .flat_map(|finding| suggested(&finding, "x"))
@@ -467,10 +476,17 @@ fn writes(finding: &Finding) -> bool {
 #[test]
 fn every_remedy_can_be_carried_out_where_it_is_suggested() {
     let Some(mut hub) = Hub::start() else { return };
-    let situations: Vec<_> = fixtures()
-        .iter()
-        .filter_map(|path| situation(path))
-        .collect();
+    let fixtures = fixtures();
+    let read: Vec<_> = std::thread::scope(|scope| {
+        let parts = fixtures.chunks(fixtures.len().div_ceil(READERS));
+        let parts: Vec<_> = parts
+            .map(|part| scope.spawn(move || part.iter().map(|path| read(path)).collect::<Vec<_>>()))
+            .collect();
+        let parts = parts.into_iter().map(|part| part.join().unwrap());
+        parts.flatten().collect()
+    });
+    let (written, situations): (Vec<_>, Vec<_>) = read.into_iter().unzip();
+    let situations: Vec<_> = situations.into_iter().flatten().collect();
     let objects = || situations.iter().flat_map(|it| &it.objects);
     let namespace = |it: &Value| it["metadata"]["namespace"].as_str().map(str::to_owned);
     let mut namespaces: BTreeSet<_> = objects().filter_map(namespace).collect();
@@ -545,8 +561,7 @@ fn every_remedy_can_be_carried_out_where_it_is_suggested() {
             }
         }
     }
-    let all = fixtures();
-    let all = all.iter().flat_map(|path| written(path));
+    let all = written.into_iter().flatten();
     let missed: BTreeSet<_> = all.filter(|code| !table.contains_key(code)).collect();
     for (code, lines) in &table {
         let lines: Vec<_> = lines.iter().map(String::as_str).collect();
