@@ -133,6 +133,7 @@ impl Harness {
         let started = runtime.block_on(async {
             let options = Options {
                 members: vec![BROKEN.to_owned()],
+                ..Options::default()
             };
             let hub = TestHub::start(&options).await?;
             hub.install(&Crds::from_environment()).await?;

@@ -227,7 +227,12 @@ impl Hub {
             crds => crds,
         };
         let server = or_skip(runtime.block_on(async {
-            let server = TestHub::start(&Options::default()).await?;
+            // It has a few objects at a time, and others all the time.
+            let options = Options {
+                without_copies: true,
+                ..Options::default()
+            };
+            let server = TestHub::start(&options).await?;
             server.install(&crds).await?;
             Ok::<_, Error>(server)
         }))?;

@@ -32,6 +32,9 @@ const LINES: usize = 20;
 pub struct Options {
     /// The names of the member clusters that have an API server of their own.
     pub members: Vec<String>,
+    /// Whether the servers read etcd for each list, and keep no copy: a copy asks etcd every 100 ms whether
+    /// it is up to date, and whoever lists behind a change waits for that. Slow on a hub of many objects.
+    pub without_copies: bool,
 }
 
 /// A running hub. Everything ends when it is dropped, and when the process is killed.
@@ -71,7 +74,12 @@ impl TestHub {
         let mut servers = Vec::new();
         for name in names {
             let port = free_port()?;
-            let program = apiserver(components, folder.path(), name, port, etcd_port)?;
+            let mut arguments = arguments(folder.path(), name, port, etcd_port);
+            if options.without_copies {
+                arguments.push("--watch-cache=false".to_owned());
+            }
+            let log = folder.path().join(format!("{name}.log"));
+            let program = Program::start(&components.apiserver, &arguments, &log, None)?;
             servers.push(Server {
                 name: name.to_owned(),
                 port,
@@ -333,15 +341,10 @@ fn etcd(components: &Components, folder: &Path, port: u16) -> Result<Program, Er
     Program::start(&components.etcd, &arguments, &log, Some(folder))
 }
 
-fn apiserver(
-    components: &Components,
-    folder: &Path,
-    name: &str,
-    port: u16,
-    etcd: u16,
-) -> Result<Program, Error> {
+/// What an API server is called with.
+fn arguments(folder: &Path, name: &str, port: u16, etcd: u16) -> Vec<String> {
     let file = |name: &str| folder.join(name).display().to_string();
-    let arguments = [
+    vec![
         format!("--etcd-servers=http://127.0.0.1:{etcd}"),
         format!("--etcd-prefix=/{name}"),
         "--bind-address=127.0.0.1".to_owned(),
@@ -360,9 +363,7 @@ fn apiserver(
         "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
         // There is no controller that makes the service accounts that Pods would want.
         "--disable-admission-plugins=ServiceAccount".to_owned(),
-    ];
-    let log = folder.join(format!("{name}.log"));
-    Program::start(&components.apiserver, &arguments, &log, None)
+    ]
 }
 
 /// A port that nobody listens on. Someone may take it before we do: then we start again.

@@ -11,6 +11,7 @@ use test_hub::{Options, TestHub, or_skip};
 async fn servers_know_their_users_and_end_with_us() {
     let options = Options {
         members: vec!["member-1".to_owned()],
+        ..Options::default()
     };
     let Some(hub) = or_skip(TestHub::start(&options).await) else {
         return;
