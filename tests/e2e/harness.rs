@@ -206,6 +206,11 @@ impl Harness {
             .unwrap_or_else(|error| panic!("deleting {path}: {error}"));
     }
 
+    /// The same for what may be gone already.
+    pub fn forget(&self, path: &str) {
+        let _ = self.send("DELETE", path, "application/json", &json!({}));
+    }
+
     /// Reads a path.
     pub fn read(&self, path: &str) -> Option<Value> {
         self.send("GET", path, "application/json", &Value::Null)

@@ -564,6 +564,23 @@ impl Scene {
     }
 }
 
+impl Drop for Scene {
+    /// What is over need not be listed by all that follow.
+    fn drop(&mut self) {
+        if self.hub.is_real() {
+            return;
+        }
+        let runs = self.hub.read(&self.run_path("")).unwrap_or_default();
+        for run in runs["items"].as_array().into_iter().flatten() {
+            if run["spec"]["placementName"] == self.name.as_str() {
+                let name = run["metadata"]["name"].as_str().unwrap_or_default();
+                self.hub.forget(&self.run_path(name));
+            }
+        }
+        self.hub.forget(&self.placement_path());
+    }
+}
+
 fn conditions(object: &Value) -> impl Iterator<Item = &Value> {
     object["status"]["conditions"]
         .as_array()
