@@ -11,7 +11,7 @@ use crate::hub::ListProgress;
 use crate::inventory::source::{
     HubFacts, HubQuery, NOT_COLLECTED, ObjectSource, Outcome, QueryAnswer,
 };
-use crate::inventory::{Inventory, Walk};
+use crate::inventory::{Inventory, Walk, choose};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::object::{Object, ObjectBody};
@@ -54,6 +54,35 @@ pub(in crate::commands) fn gaps(queries: &[HubQuery], answers: &[QueryAnswer]) -
     distinct(served.filter_map(|(query, answer)| {
         Some(NotChecked::new(query.kind.name(), answer.outcome.gap()?))
     }))
+}
+
+/// Whether a run is one of those that are asked for: all, or with `--active` the unfinished ones.
+pub(in crate::commands) fn is_asked_for(only_active: bool, run: &UpdateRun) -> bool {
+    !only_active || !choose::is_finished(run)
+}
+
+/// Such a run, in a sentence.
+pub(in crate::commands) const fn noun(only_active: bool) -> &'static str {
+    if only_active {
+        "unfinished update run"
+    } else {
+        "update run"
+    }
+}
+
+/// That one scope has no such run, and where there are some.
+pub(in crate::commands) fn none_in_scope(
+    only_active: bool,
+    reading: &mut SourceReading,
+) -> Result<String, Error> {
+    let (place, noun) = (reading.place(), noun(only_active));
+    let wanted = |run: &UpdateRun| is_asked_for(only_active, run);
+    let everywhere = ListReach::everywhere().every_run(reading, wanted)?;
+    Ok(match everywhere.len() {
+        0 => format!("{place} has no {noun}"),
+        1 => format!("{place} has no {noun} in this scope, but one in another: use -A"),
+        more => format!("{place} has no {noun} in this scope, but {more} in others: use -A"),
+    })
 }
 
 /// Runs as rows of a list.

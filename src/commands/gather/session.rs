@@ -1,5 +1,6 @@
 //! One call of the program: its flags, its user, and the clock.
 
+use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -57,7 +58,8 @@ impl Session<'_> {
             let reading = SourceReading::of_hub(hub, input.now, global, command, clock);
             return Ok(reading);
         }
-        let inputs = self.inputs(input)?;
+        let inputs = input.files.iter().map(|path| input_at(path, self.ui));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         let bundle = bundle::read_within(inputs, keep, input.limits())?;
         for warning in &bundle.warnings {
             self.ui.warning(warning);
@@ -65,17 +67,13 @@ impl Session<'_> {
         let reading = SourceReading::of_files(bundle, input, global, command, clock);
         Ok(reading)
     }
+}
 
-    fn inputs(&mut self, input: &InputArgs) -> Result<Vec<bundle::Input>, Error> {
-        let paths = input.files.iter();
-        paths
-            .map(|path| {
-                if path.as_os_str() != "-" {
-                    return Ok(bundle::Input::Path(path.clone()));
-                }
-                let input = self.ui.take_input().map(bundle::Input::Stdin);
-                input.ok_or_else(|| Error::usage("standard input (-) can be read only once"))
-            })
-            .collect()
+/// What a path on the command line stands for: `-` is standard input.
+pub fn input_at(path: &Path, ui: &mut Ui) -> Result<bundle::Input, Error> {
+    if path.as_os_str() != "-" {
+        return Ok(bundle::Input::Path(path.to_path_buf()));
     }
+    let input = ui.take_input().map(bundle::Input::Stdin);
+    input.ok_or_else(|| Error::usage("standard input (-) can be read only once"))
 }

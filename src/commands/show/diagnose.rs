@@ -13,15 +13,15 @@ use crate::commands::gather::global::GlobalFlags;
 use crate::commands::gather::hubs::{HubAnswer, HubAnswers, HubsArgs};
 use crate::commands::gather::members::{self, MemberAccess, MemberArgs};
 use crate::commands::gather::reading::{InputArgs, SourceReading};
+use crate::commands::gather::runs;
 use crate::commands::gather::selection::ListReach;
 use crate::commands::gather::session::Session;
 use crate::commands::output;
 use crate::diagnose::explain;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::{Inventory, choose};
+use crate::inventory::Inventory;
 use crate::kubefleet::object::KeptObjects;
-use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::selector::LabelSelector;
 use crate::render::{self, RenderLook};
 use crate::report::{NotChecked, Report, Severity, Subject};
@@ -200,7 +200,7 @@ fn examine_all(
         let selector = args.selector.as_ref();
         ListReach::of(reading.namespace(), args.all_namespaces)?.every_run(reading, |run| {
             let labels = &run.meta.labels;
-            is_wanted(args.active, run)
+            runs::is_asked_for(args.active, run)
                 && selector.is_none_or(|selector| selector.matches(labels) == Some(true))
         })?
     } else {
@@ -233,28 +233,13 @@ fn examine_all(
     })
 }
 
-fn is_wanted(only_active: bool, run: &UpdateRun) -> bool {
-    !only_active || !choose::is_finished(run)
-}
-
 /// Says that no run was diagnosed, and where there are some.
 fn none(reading: &mut SourceReading, args: &DiagnoseArgs) -> Result<String, Error> {
-    let which = if args.active {
-        "unfinished update run"
-    } else {
-        "update run"
-    };
-    let place = reading.place();
     if args.selector.is_some() {
+        let (place, which) = (reading.place(), runs::noun(args.active));
         return Ok(format!("{place} has no {which} with these labels"));
     }
-    let wanted = |run: &UpdateRun| is_wanted(args.active, run);
-    let everywhere = ListReach::everywhere().every_run(reading, wanted)?;
-    Ok(match everywhere.len() {
-        0 => format!("{place} has no {which}"),
-        1 => format!("{place} has no {which} in this scope, but one in another: use -A"),
-        more => format!("{place} has no {which} in this scope, but {more} in others: use -A"),
-    })
+    runs::none_in_scope(args.active, reading)
 }
 
 /// Refuses flags that do not go together where clap cannot see it: `-n` is a global flag, and a flag

@@ -18,7 +18,7 @@ use crate::commands::show::listing::{self, HubRow, ItemList, ListCommand, Listin
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::{Inventory, choose};
+use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef};
 use crate::render::style::verdict_style;
@@ -149,7 +149,7 @@ impl ListCommand for ListArgs {
     ) -> Result<HubRows<ListedRun>, Error> {
         let placement = WantedRuns::of_args(self, reach)?;
         let wanted = |run: &UpdateRun| {
-            (!self.active || !choose::is_finished(run))
+            runs::is_asked_for(self.active, run)
                 && placement.as_ref().is_none_or(|wanted| wanted.matches(run))
                 && self.listing.selection.has(run)
         };
@@ -301,11 +301,7 @@ impl WantedRuns {
 
 /// Says that there is no run, and where there are some.
 fn none(reading: &mut SourceReading, reach: &ListReach, args: &ListArgs) -> Result<String, Error> {
-    let what = if args.active {
-        "unfinished update run"
-    } else {
-        "update run"
-    };
+    let what = runs::noun(args.active);
     let place = reading.place();
     if args.listing.selection.narrows() {
         return Ok(format!("{place} has no {what} that matches the selectors"));
@@ -326,13 +322,7 @@ fn none(reading: &mut SourceReading, reach: &ListReach, args: &ListArgs) -> Resu
     if reach.is_everywhere() {
         return Ok(format!("{place} has no {what}"));
     }
-    let wanted = |run: &UpdateRun| !args.active || !choose::is_finished(run);
-    let everywhere = ListReach::everywhere().every_run(reading, wanted)?;
-    Ok(match everywhere.len() {
-        0 => format!("{place} has no {what}"),
-        1 => format!("{place} has no {what} in this scope, but one in another: use -A"),
-        more => format!("{place} has no {what} in this scope, but {more} in others: use -A"),
-    })
+    runs::none_in_scope(args.active, reading)
 }
 
 const COMPARED: &str = " compared";

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::bundle::{self, Input, ReadLimits};
 use crate::commands::gather::plan_inputs::StrategyChoice;
+use crate::commands::gather::session::input_at;
 use crate::error::Error;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Scope};
@@ -21,18 +22,10 @@ pub(super) fn read(
     limits: ReadLimits,
     ui: &mut Ui,
 ) -> Result<StrategyChoice, Error> {
-    let input = if path.as_os_str() == "-" {
-        let input = ui
-            .take_input()
-            .ok_or_else(|| Error::usage("standard input (-) can be read only once"))?;
-        Input::Stdin(input)
-    } else {
-        Input::Path(path.to_path_buf())
-    };
-    let file = if path.as_os_str() == "-" {
-        "standard input".to_owned()
-    } else {
-        path.display().to_string()
+    let input = input_at(path, ui)?;
+    let file = match &input {
+        Input::Stdin(_) => "standard input".to_owned(),
+        Input::Path(path) => path.display().to_string(),
     };
     let bundle = bundle::read_within(vec![input], &[Concept::Strategy], limits)?;
     for warning in &bundle.warnings {
