@@ -67,6 +67,13 @@ impl Preview {
         }
     }
 
+    /// The same of all there are.
+    pub fn warnings<T: AsRef<str>>(&mut self, texts: impl IntoIterator<Item = T>) {
+        for text in texts {
+            self.warning(text.as_ref());
+        }
+    }
+
     /// Adds a drawing.
     pub fn picture(&mut self, drawn: String, plain: &str) {
         let plain = plain.lines().map(str::to_owned).collect();

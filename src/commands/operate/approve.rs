@@ -208,9 +208,7 @@ fn of_target(
                     proposal.question = Err(error);
                 }
                 inventory.overrides.items = shown.overrides;
-                for why in diagnose::overrides_changed(inventory) {
-                    preview.warning(&why);
-                }
+                preview.warnings(diagnose::overrides_changed(inventory));
             }
         }
         Ok(proposal)

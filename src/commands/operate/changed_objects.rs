@@ -124,9 +124,7 @@ pub(in crate::commands) fn show(
         let clusters = enumerate(&gap.clusters);
         preview.status(&format!("{} of {clusters} unknown: {}", gap.what, gap.why));
     }
-    for object in &refused {
-        preview.warning(&object.describe());
-    }
+    preview.warnings(refused.iter().map(RefusedObject::describe));
     let placement = run
         .scope()
         .object(Concept::Placement, &found.spec.placement);
@@ -135,9 +133,7 @@ pub(in crate::commands) fn show(
     let mut taken = None;
     match plan_inputs::in_the_way(reading, (&new, found.only_compares()), names) {
         Ok((found, gap)) => {
-            for message in found.messages() {
-                preview.warning(message);
-            }
+            preview.warnings(found.messages());
             taken = found.placed.first().map(|it| first_sentence(&it.message));
             if let Some(gap) = gap {
                 preview.status(&format!("{} are unknown: {}", gap.what, gap.why));

@@ -114,9 +114,7 @@ fn preview_resume(
         if changes.is_empty() {
             changes.extend(aborts.clone());
         }
-        for reason in &changes {
-            preview.warning(reason);
-        }
+        preview.warnings(&changes);
         question = safeguards::seen(guard::RESUME, accepted, &inventory, reading)
             .and_then(|()| safeguards::is_initialized(&rollout, accepted, reading))
             .and_then(|()| safeguards::reached(&rollout, &held, (None, "resuming"), reading))

@@ -178,9 +178,7 @@ fn wanted(
         ))
         .hint("select a snapshot with --to, if one is to be rolled out"));
     }
-    if let Some(why) = to.and_then(|to| rollback::doubt(inventory, to)) {
-        preview.warning(&why);
-    }
+    preview.warnings(to.and_then(|to| rollback::doubt(inventory, to)));
     let name = chosen_name(args);
     let done = name.and_then(|name| inventory.run_on(name));
     if let Some(done) = done.filter(|run| choose::is_finished(run)) {
@@ -260,9 +258,7 @@ fn wanted(
         ));
     }
     if now.is_some_and(|now| Rollout::of(inventory, now).is_live()) {
-        for why in diagnose::held_regardless(&diagnose::explain(inventory)) {
-            preview.warning(&why);
-        }
+        preview.warnings(diagnose::held_regardless(&diagnose::explain(inventory)));
     }
     let doing: Vec<_> = first
         .iter()
@@ -604,9 +600,7 @@ fn destination(
     };
     match last_good_below(inventory, now, held) {
         Ok(good) => {
-            for why in &good.passed_over {
-                preview.warning(why);
-            }
+            preview.warnings(&good.passed_over);
             let ended = Rollout::of(inventory, good.run).ended();
             let at = ended.map_or_else(String::new, |at| format!(" at {at}"));
             let rolls = if Rollout::of(inventory, now).is_finished() {

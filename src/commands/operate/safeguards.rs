@@ -399,15 +399,10 @@ pub fn would_abort(run: &ObjectRef, why: &str, reading: &SourceReading) -> Error
 
 /// Warns of clusters that count as done and do not have what the run brought there any more.
 pub fn warn_of_lost(rollout: &Rollout<'_>, preview: &mut Preview) {
-    if let Some(why) = lost_words(rollout) {
-        preview.warning(&why);
-    }
-    if let Some(why) = overtaken_words(rollout) {
-        preview.warning(&why);
-    }
-    if let Some(back) = TakenBack::for_run(rollout.inventory, rollout.run) {
-        preview.warning(&back.to_string());
-    }
+    preview.warnings(lost_words(rollout));
+    preview.warnings(overtaken_words(rollout));
+    let back = TakenBack::for_run(rollout.inventory, rollout.run);
+    preview.warnings(back.map(|back| back.to_string()));
     let emptied = emptied(rollout);
     if !emptied.is_empty() {
         preview.warning(&format!(
@@ -460,11 +455,8 @@ pub fn warn_of_members(rollout: &Rollout<'_>, clusters: Option<&[&str]>, preview
     let late = content_sent_late(rollout.inventory, ahead.filter(|name| is_next(name)));
     let late = late.map(|it| it.message);
     let failing = failing_before(rollout);
-    for why in silent
-        .chain(members.unhealthy_words())
-        .chain(late)
-        .chain(failing)
-    {
+    let all = silent.chain(members.unhealthy_words()).chain(late);
+    for why in all.chain(failing) {
         preview.warning(why.trim_end_matches('.'));
     }
 }
@@ -474,15 +466,11 @@ pub fn warn_of_members(rollout: &Rollout<'_>, clusters: Option<&[&str]>, preview
 pub fn warn_of_ahead(rollout: &Rollout<'_>, held: &[Finding], preview: &mut Preview) {
     let gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
     let open = gates.filter_map(|gate| gate.approved_ahead_words(rollout.run));
-    let held = held.iter().map(|it| it.message.clone());
-    let missing = missing_content(rollout);
+    preview.warnings(open);
+    let missing = missing_content(rollout).map(|it| it.describe());
+    preview.warnings(missing.as_ref().map(|it| it.trim_end_matches('.')));
+    preview.warnings(held.iter().map(|it| &it.message));
     let without = namespace_undelivered_ahead(rollout);
-    for why in open
-        .chain(missing.map(|it| it.describe().trim_end_matches('.').to_owned()))
-        .chain(held)
-        .chain(without.map(|it| it.message.trim_end_matches('.').to_owned()))
-        .chain(diagnose::overrides_changed(rollout.inventory))
-    {
-        preview.warning(&why);
-    }
+    preview.warnings(without.as_ref().map(|it| it.message.trim_end_matches('.')));
+    preview.warnings(diagnose::overrides_changed(rollout.inventory));
 }

@@ -102,9 +102,7 @@ pub fn state(rollout: &Rollout<'_>, preview: &mut Preview) -> bool {
     };
     preview.fact(run.object().to_string(), how, &run.meta.uid);
     let silent = diagnose::silent_controller(rollout.inventory);
-    if let Some(why) = &silent {
-        preview.warning(why);
-    }
+    preview.warnings(&silent);
     silent.is_some()
 }
 
@@ -121,9 +119,7 @@ pub fn keeper(run: &UpdateRun, preview: &mut Preview) {
 /// Warns that the controller aborts the run, whatever the write.
 pub fn aborts(inventory: &Inventory, preview: &mut Preview) -> Option<String> {
     let aborts = diagnose::aborts(inventory);
-    if let Some(why) = &aborts {
-        preview.warning(why);
-    }
+    preview.warnings(&aborts);
     aborts
 }
 

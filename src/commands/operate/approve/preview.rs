@@ -45,12 +45,8 @@ pub(super) fn preview_of(
         }
     }
     warn(rollout, selection, (aborts.is_some(), held), &mut preview);
-    if let Some(why) = aborts.filter(|_| !selection.write.is_empty()) {
-        preview.warning(why);
-    }
-    if let Some(why) = leads_to_failure(rollout, selection) {
-        preview.warning(&why);
-    }
+    preview.warnings(aborts.filter(|_| !selection.write.is_empty()));
+    preview.warnings(leads_to_failure(rollout, selection));
     steering::facts(rollout, &mut preview);
     preview
 }
@@ -338,9 +334,7 @@ fn warn(
             rollout.run.object()
         ));
     }
-    if let Some(why) = shared_words(rollout, selection) {
-        preview.warning(&why);
-    }
+    preview.warnings(shared_words(rollout, selection));
     safeguards::warn_of_lost(rollout, preview);
     if !aborts {
         safeguards::warn_of_members(rollout, Some(&opened(rollout, selection)), preview);

@@ -349,9 +349,7 @@ fn show(
         render::plan::brief(&plan, look),
         &render::plan::brief(&plan, &plain),
     );
-    for warning in render::plan::brief_warnings(&plan, &settled) {
-        preview.warning(&warning);
-    }
+    preview.warnings(render::plan::brief_warnings(&plan, &settled));
     if plan.compares_only {
         let applied = around.inventory.placement.present();
         let owns = applied.is_some_and(|it| it.apply_strategy().takes_over());

@@ -81,9 +81,8 @@ pub(in crate::commands) fn start(
                 _ => ContentRisks::default(),
             });
             let is_meant = unattended && own.is_some_and(|it| it.pinned().is_some());
-            if let Some(lost) = risks.lost.as_ref().filter(|_| is_meant) {
-                proposal.preview.warning(lost);
-            }
+            let lost = risks.lost.as_ref().filter(|_| is_meant);
+            proposal.preview.warnings(lost);
             // Whoever saw the plan was asked about it.
             let judged = own.filter(|_| unattended || plan.is_none());
             let unhelpful =
@@ -363,9 +362,7 @@ fn preview_start(
         if plan.is_none() {
             steering::others(&rollout, &mut preview);
         }
-        if let Some(why) = diagnose::strategy_differs(&inventory).filter(|_| plan.is_none()) {
-            preview.warning(&why);
-        }
+        preview.warnings(diagnose::strategy_differs(&inventory).filter(|_| plan.is_none()));
         safeguards::warn_of_ahead(&rollout, &held, &mut preview);
         let aborts = steering::aborts(&inventory, &mut preview);
         if let Some(old) = old_content(&inventory, rollout.run) {
