@@ -534,15 +534,19 @@ fn changed_content(
         "{} changed only overrides, which are not rolled back: {} completed the same snapshot {} before it",
         now.meta.name, before.meta.name, now.status.snapshot_index
     );
-    let restore = safeguards::restore_overrides(now, before);
-    let restore = restore.unwrap_or_else(|| Hint::new("restore the override first"));
     let named = now.object().fleet("rollback").flag("--to", to);
-    let instead = restore
-        .text("then start a new run:")
-        .command(run_anew(now))
+    let instead = restore_then_run(now, before)
         .text("or, to roll back all the same:")
         .command(named);
     left_to_a_person(is_script, &why, instead, preview)
+}
+
+/// What to do where only overrides changed: they are restored, and a run brings them.
+fn restore_then_run(now: &UpdateRun, before: &UpdateRun) -> Hint {
+    let restore = safeguards::restore_overrides(now, before);
+    let restore = restore.unwrap_or_else(|| Hint::new("restore the override first"));
+    let anew = run_anew(now);
+    restore.text("then start a new run:").command(anew)
 }
 
 /// The name that was chosen for the run.
@@ -629,13 +633,11 @@ fn destination(
             let Some(other) = rollback::with_other_overrides(inventory, now) else {
                 return Err(required(none));
             };
-            let restore = safeguards::restore_overrides(now, other);
-            let restore = restore.unwrap_or_else(|| Hint::new("restore the override first"));
             let name = &other.meta.name;
             Err(Error::failed(format!(
                 "{none}; {name} rolled out the same snapshot with other overrides, which are not rolled back"
             ))
-            .hint(restore.text("then start a new run:").command(run_anew(now))))
+            .hint(restore_then_run(now, other)))
         }
         Err(passed_over) => {
             let more = match passed_over.len().saturating_sub(SAID) {

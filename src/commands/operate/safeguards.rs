@@ -88,6 +88,11 @@ pub fn sees_strategy(
         .hint("correct that strategy first, or accept the risk with --allow-unseen"))
 }
 
+/// Where it is told what to do instead.
+fn instead(rollout: &Rollout<'_>) -> Hint {
+    Hint::new("what to do instead:").command(rollout.run.object().fleet("diagnose"))
+}
+
 /// Content that is gone, or another one by now.
 fn content(
     rollout: &Rollout<'_>,
@@ -100,13 +105,13 @@ fn content(
     let Some(missing) = missing.filter(reached) else {
         return Ok(());
     };
-    let (run, object) = (rollout.run.object(), &missing.object);
+    let object = &missing.object;
     let names = enumerate(&missing.clusters);
     let why = match &missing.how {
         ContentLoss::Another => format!(
             "{doing} would bring content to {names} that {} was not made for: {} is another snapshot than the one \
              that it recorded",
-            run.name, object.name
+            rollout.run.meta.name, object.name
         ),
         ContentLoss::Gone => {
             format!("{doing} would block {names}: {object} no longer exists")
@@ -115,9 +120,7 @@ fn content(
             format!("{doing} would block {names}: of {object}, {flaw}")
         }
     };
-    Err(reading
-        .refused(why)
-        .hint(Hint::new("what to do instead:").command(run.fleet("diagnose"))))
+    Err(reading.refused(why).hint(instead(rollout)))
 }
 
 /// An override that does not fit the content, or an envelope that cannot be opened.
@@ -137,10 +140,7 @@ fn held_content(
         _ => "cannot be applied",
     };
     let why = format!("{doing} would block {names}: {} {how}", held.subject);
-    let diagnose = rollout.run.object().fleet("diagnose");
-    Err(reading
-        .refused(why)
-        .hint(Hint::new("what to do instead:").command(diagnose)))
+    Err(reading.refused(why).hint(instead(rollout)))
 }
 
 /// A binding that is being deleted, and that KubeFleet may write in place of the new one.
@@ -205,6 +205,12 @@ pub fn asked_of_removal<C: AsRef<str>>((verb, run): (&str, &str), clusters: &[C]
     format!("{verb} {run}, which removes the placement from {clusters}?")
 }
 
+/// What is asked before a run is started whose snapshot has no objects.
+pub fn asked_of_emptying<C: AsRef<str>>(run: &str, clusters: &[C]) -> String {
+    let clusters = enumerate(clusters.iter().map(AsRef::as_ref));
+    format!("Start {run}, which deletes everything from {clusters}?")
+}
+
 /// Refuses to open a gate of a run that ends within seconds, because a cluster ahead is being deleted.
 pub fn nobody_leaves(rollout: &Rollout<'_>, reading: &SourceReading) -> Result<(), Error> {
     let mut members = TroubledMembers::ahead(rollout, |_| true);
@@ -213,9 +219,7 @@ pub fn nobody_leaves(rollout: &Rollout<'_>, reading: &SourceReading) -> Result<(
         return Ok(());
     };
     let why = why.trim_end_matches('.');
-    let diagnose = rollout.run.object().fleet("diagnose");
-    let hint = Hint::new("what to do instead:").command(diagnose);
-    Err(reading.refused(why).hint(hint))
+    Err(reading.refused(why).hint(instead(rollout)))
 }
 
 /// Refuses what a script does not let a run do to the clusters that it would reach, `None` meaning all:
@@ -318,6 +322,11 @@ impl UnhelpfulContent {
             Self::RolledBack => "would roll out again what was rolled back",
             Self::NameReused => "would succeed without sending it",
         }
+    }
+
+    /// What is asked before such a run is started.
+    pub fn asked(self, run: &str) -> String {
+        format!("Start {run}, which {}?", self.would())
     }
 
     /// What to do instead; `named` is the command that names the snapshot.

@@ -873,17 +873,14 @@ fn question(launch: &RunLaunch, plan: &Plan, removed: &[String]) -> Option<Strin
     }
     let name = &launch.run.name;
     if let Some(empty) = plan.warnings_of(WarningKind::SnapshotEmpty).next() {
-        let clusters = enumerate(&empty.clusters);
-        return Some(format!(
-            "Start {name}, which deletes everything from {clusters}?"
-        ));
+        return Some(safeguards::asked_of_emptying(name, &empty.clusters));
     }
     if let Some(lost) = clause(plan, WarningKind::CascadingDeletion) {
         return Some(format!("Start {name}? {lost}."));
     }
     // What was shown is asked about once, also where the run may get other content.
     if let Some((content, _)) = unhelpful_content(plan) {
-        return Some(format!("Start {name}, which {}?", content.would()));
+        return Some(content.asked(name));
     }
     if stuck_for(launch, plan).is_some() {
         return Some(format!("Start {name}, which would be stuck?"));

@@ -99,11 +99,7 @@ pub(in crate::commands) fn start(
                     ))
                 } else {
                     proposal.preview.warning(&why);
-                    Ok(Some(format!(
-                        "Start {}, which {}?",
-                        run.name,
-                        content.would()
-                    )))
+                    Ok(Some(content.asked(&run.name)))
                 };
             } else if let Some((kind, error, question)) = obstacle(&risks, run, is_meant, reading) {
                 unfit = Some(kind);
@@ -497,10 +493,7 @@ fn ask(rollout: &Rollout<'_>) -> Option<String> {
     }
     let emptied = emptied(rollout);
     if !emptied.is_empty() {
-        let clusters = enumerate(emptied);
-        return Some(format!(
-            "Start {name}, which deletes everything from {clusters}?"
-        ));
+        return Some(safeguards::asked_of_emptying(name, &emptied));
     }
     if let Some(removes) = safeguards::removes(rollout, "Start") {
         return Some(removes);
