@@ -1,6 +1,6 @@
 //! What is around a placement: the same for each run on it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -15,6 +15,7 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::{PolicySnapshot, ResourceSnapshot};
 use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, reasons};
+use crate::words::distinct;
 
 /// What is around a placement, whichever of its runs was asked about.
 #[derive(Debug, Clone)]
@@ -186,28 +187,23 @@ impl PlacementSurroundings {
 
     /// The master snapshot of a version.
     pub fn snapshot(&self, index: &str) -> Option<&ResourceSnapshot> {
-        self.snapshots
-            .iter()
-            .filter(|snapshot| snapshot.index() == Some(index))
-            .max_by_key(|snapshot| snapshot.is_master())
+        self.master(|snapshot| snapshot.index() == Some(index))
+    }
+
+    fn master(&self, is_meant: impl Fn(&ResourceSnapshot) -> bool) -> Option<&ResourceSnapshot> {
+        let parts = self.snapshots.iter().filter(|it| is_meant(it));
+        parts.max_by_key(|snapshot| snapshot.is_master())
     }
 
     /// The indexes of the versions that exist, lowest first.
     pub fn snapshot_indexes(&self) -> Vec<u64> {
-        let indexes: BTreeSet<u64> = self
-            .snapshots
-            .iter()
-            .filter_map(|snapshot| snapshot.index()?.parse().ok())
-            .collect();
-        indexes.into_iter().collect()
+        let snapshots = self.snapshots.iter();
+        distinct(snapshots.filter_map(|snapshot| snapshot.index()?.parse().ok()))
     }
 
     /// The master snapshot of the version that is marked as the latest.
     pub fn latest_snapshot(&self) -> Option<&ResourceSnapshot> {
-        self.snapshots
-            .iter()
-            .filter(|snapshot| snapshot.is_latest())
-            .max_by_key(|snapshot| snapshot.is_master())
+        self.master(ResourceSnapshot::is_latest)
     }
 }
 

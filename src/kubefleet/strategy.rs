@@ -146,14 +146,19 @@ impl Stage {
         problems
     }
 
+    /// How many clusters are updated at once, as it stands there or by default.
+    pub fn at_once(&self) -> &str {
+        match self.max_concurrency.trim() {
+            "" => "1",
+            value => value,
+        }
+    }
+
     /// How many of `clusters` clusters are updated at once; `None` when the value is invalid.
     /// Percentages are rounded down, never below one.
     /// Source: updaterun/execution.go:calculateMaxConcurrencyValue.
     pub fn concurrency(&self, clusters: usize) -> Option<usize> {
-        let value = self.max_concurrency.trim();
-        if value.is_empty() {
-            return Some(1);
-        }
+        let value = self.at_once();
         let count = match value.strip_suffix('%') {
             Some(percent) => {
                 let percent: usize = percent.parse().ok()?;

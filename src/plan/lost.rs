@@ -87,11 +87,7 @@ fn removed(draft: &mut PlanDraft<'_>, changes: &[&ObjectChanges]) {
 /// has become an owner of them. Source: workapplier/process.go:takeOverInMemberClusterObjectIfApplicable.
 fn compared_only(inventory: &Inventory, placement: &str, change: &ObjectChanges) -> Warning {
     let clusters = enumerate(&change.clusters);
-    let object = |it: &Subject| match what_goes_with(&it.kind) {
-        Some(with) => format!("{it} {}", with.trim_end_matches(',')),
-        None => it.to_string(),
-    };
-    let objects = enumerate(change.deleted.iter().map(object));
+    let objects = enumerate(change.deleted.iter().map(Subject::with_what_goes));
     let message = format!(
         "The run removes {placement} from {clusters}, and KubeFleet owns what it has compared there, though it \
          applied nothing: where they exist, it deletes {objects}."

@@ -178,19 +178,12 @@ fn objects_below(page: &mut TextPage<'_>, lead: &str, changes: &[ObjectChanges],
         // Removing a placement deletes all of it: what goes with a namespace is not its own.
         let told =
             |object: &&Subject| change.to.is_some() || what_goes_with(&object.kind).is_some();
-        let deleted: Vec<_> = change.deleted.iter().filter(told).map(deleted).collect();
+        let deleted = change.deleted.iter().filter(told);
+        let deleted: Vec<_> = deleted.map(Subject::with_what_goes).collect();
         if !deleted.is_empty() {
             let lead = format!("    {} ", paint.bad("deletes"));
             page.hang(&lead, "      ", &list(&deleted, most));
         }
-    }
-}
-
-/// An object that is deleted, with what goes with it, whoever put it there.
-fn deleted(object: &Subject) -> String {
-    match what_goes_with(&object.kind) {
-        Some(with) => format!("{object} {}", with.trim_end_matches(',')),
-        None => object.to_string(),
     }
 }
 

@@ -185,10 +185,8 @@ fn state<'r>(report: &'r Report, first: &Finding) -> Option<&'r str> {
         report.verdict,
         Verdict::Failed | Verdict::InitializationFailed
     );
-    match state.split_once(": ") {
-        Some((state, _)) if is_over => Some(state),
-        _ => Some(state),
-    }
+    let short = state.split_once(": ").filter(|_| is_over);
+    Some(short.map_or(state, |(state, _)| state))
 }
 
 /// The words of a sentence that have a digit.

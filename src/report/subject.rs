@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::contents::ManifestKey;
+use crate::contents::{ManifestKey, what_goes_with};
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::{Kind, ObjectRef, describe_object};
 use crate::member::model::MemberMeta;
@@ -38,6 +38,14 @@ impl Subject {
     /// A member cluster.
     pub fn member(name: &str) -> Self {
         Self::new(Kind::MemberCluster.name(), "", name)
+    }
+
+    /// The object as it is deleted: with what goes with it, whoever put it there.
+    pub fn with_what_goes(&self) -> String {
+        match what_goes_with(&self.kind) {
+            Some(with) => format!("{self} {}", with.trim_end_matches(',')),
+            None => self.to_string(),
+        }
     }
 
     /// The object, with its hub where several were asked.

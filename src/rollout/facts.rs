@@ -276,10 +276,7 @@ impl StageDefinition {
             name: stage.name.clone(),
             selector: stage.selector.as_deref().map(LabelSelector::describe),
             ordered_by: (!stage.sorting_label.is_empty()).then(|| stage.sorting_label.clone()),
-            max_concurrency: match stage.max_concurrency.trim() {
-                "" => "1".to_owned(),
-                value => value.to_owned(),
-            },
+            max_concurrency: stage.at_once().to_owned(),
             gates: before.chain(after).collect(),
         }
     }

@@ -22,16 +22,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let conditions = &run.status.conditions;
     // The controller's notes on stages and clusters count as much as those on the run.
     let all = || {
-        run.all_stages()
-            .flat_map(|stage| {
-                stage.conditions.iter().chain(
-                    stage
-                        .clusters
-                        .iter()
-                        .flat_map(|cluster| &cluster.conditions),
-                )
-            })
-            .chain(conditions)
+        let stages = run.all_stages().flat_map(|stage| {
+            let clusters = stage.clusters.iter().flat_map(|it| &it.conditions);
+            stage.conditions.iter().chain(clusters)
+        });
+        stages.chain(conditions)
     };
     let observed = all()
         .filter_map(|condition| condition.observed_generation)

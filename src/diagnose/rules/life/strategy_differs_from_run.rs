@@ -85,14 +85,8 @@ fn first_difference(
     let different = pairs
         .filter(|(own, other)| own.name == other.name)
         .find_map(|(own, other)| Some((own, *stage_differences(own, other).first()?)));
-    let names = || {
-        own.stages
-            .iter()
-            .map(|stage| &stage.name)
-            .collect::<Vec<_>>()
-    };
     let Some((stage, field)) = different else {
-        return finding.evidence(object, format!("{base}.stages[].name"), names());
+        return finding.evidence(object, format!("{base}.stages[].name"), stage_names(own));
     };
     let path = format!("{base}.stages[name={}].{field}", stage.name);
     match field {
@@ -129,10 +123,7 @@ fn first_difference(
 /// What differs, stage by stage. Values that mean the same are the same: the API server and the
 /// controller write durations and defaults each in their own way.
 fn differences(recorded: &StrategySpec, live: &StrategySpec) -> Vec<String> {
-    let names = |spec: &StrategySpec| -> Vec<String> {
-        spec.stages.iter().map(|stage| stage.name.clone()).collect()
-    };
-    if names(recorded) != names(live) {
+    if stage_names(recorded) != stage_names(live) {
         return vec!["its stages or their order differ".to_owned()];
     }
     recorded
@@ -147,28 +138,25 @@ fn differences(recorded: &StrategySpec, live: &StrategySpec) -> Vec<String> {
         .collect()
 }
 
+fn stage_names(spec: &StrategySpec) -> Vec<&String> {
+    spec.stages.iter().map(|stage| &stage.name).collect()
+}
+
 fn stage_differences(recorded: &Stage, live: &Stage) -> Vec<&'static str> {
-    let concurrency = |stage: &Stage| match stage.max_concurrency.trim() {
-        "" => "1".to_owned(),
-        value => value.to_owned(),
-    };
-    let mut fields = Vec::new();
-    if recorded.selector != live.selector {
-        fields.push("labelSelector");
-    }
-    if recorded.sorting_label != live.sorting_label {
-        fields.push("sortingLabelKey");
-    }
-    if concurrency(recorded) != concurrency(live) {
-        fields.push("maxConcurrency");
-    }
-    if !same_tasks(&recorded.before, &live.before) {
-        fields.push("beforeStageTasks");
-    }
-    if !same_tasks(&recorded.after, &live.after) {
-        fields.push("afterStageTasks");
-    }
-    fields
+    let same_before = same_tasks(&recorded.before, &live.before);
+    let same_after = same_tasks(&recorded.after, &live.after);
+    let same = [
+        ("labelSelector", recorded.selector == live.selector),
+        (
+            "sortingLabelKey",
+            recorded.sorting_label == live.sorting_label,
+        ),
+        ("maxConcurrency", recorded.at_once() == live.at_once()),
+        ("beforeStageTasks", same_before),
+        ("afterStageTasks", same_after),
+    ];
+    let differ = same.into_iter().filter(|(_, is_same)| !is_same);
+    differ.map(|(field, _)| field).collect()
 }
 
 fn same_tasks(recorded: &[Task], live: &[Task]) -> bool {
