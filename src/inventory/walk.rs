@@ -269,49 +269,11 @@ impl Walk {
         let around = scope.object(Concept::Placement, &placement);
         let label = |concept| HubQuery::of_placement(scope.kind(concept), &around);
         needs.push(label(Concept::Binding));
-        let placement_query = self.placement_query();
         if matches!(self.depth, WalkDepth::State | WalkDepth::Decision) {
-            let is_checked =
-                |run: &&UpdateRun| self.is_checked_at_once && !is_finished(run) || rests(run);
-            let is_deep = self.depth == WalkDepth::Decision;
-            let resting = run.filter(|_| is_deep).filter(is_checked);
-            needs.extend(run.into_iter().flat_map(|run| self.open_approvals(run)));
-            // Where the placement was removed from, it is still on a cluster that left the fleet before.
-            let removes = |run: &UpdateRun| {
-                let mut stages = run.status.deletion_stage.iter();
-                stages.any(|stage| !stage.clusters.is_empty())
-            };
-            let mut unselected = self.bindings().filter(|it| it.is_unscheduled());
-            if run.is_some_and(|run| is_finished(run) && removes(run))
-                || is_deep
-                    && self.target.kind.concept() == Concept::Placement
-                    && unselected.next().is_some()
-            {
-                needs.push(HubQuery::all(Kind::MemberCluster, ""));
-            }
-            if let Some(run) = resting {
-                needs.extend(self.approvals_ahead(run));
-                needs.extend([
-                    placement_query,
-                    label(Concept::PolicySnapshot),
-                    HubQuery::all(Kind::MemberCluster, ""),
-                ]);
-                needs.extend(self.carriers_needed(run));
-                let index = &run.status.snapshot_index;
-                let since = run.status.conditions.since(reasons::INITIALIZED);
-                let ahead = overrides_ahead(run);
-                // An override may not fit from the beginning.
-                let asks = |before| !ahead.is_empty() || since.is_none_or(|it| it < before);
-                if self.content_before.is_some_and(asks) && !index.is_empty() {
-                    needs.extend(self.parts_of(&placement, index));
-                    let held = self.held_ahead(run).into_iter();
-                    needs.extend(held.flat_map(|index| self.parts_of(&placement, index)));
-                    needs.extend(self.works_ahead(run));
-                    needs.extend(ahead.iter().map(HubQuery::object));
-                }
-            }
+            needs.extend(self.needs_of_decision(run, &around));
             return needs;
         }
+        let placement_query = self.placement_query();
         needs.extend(run.into_iter().flat_map(|run| self.all_approvals(run)));
         needs.extend(run.into_iter().flat_map(|run| self.owners_of_requests(run)));
         needs.extend([
@@ -381,6 +343,52 @@ impl Walk {
                 (names::PARENT_BINDING, &binding.meta.name)
             };
             needs.push(HubQuery::labelled(Kind::Work, &cluster, key, value));
+        }
+        needs
+    }
+
+    /// What is asked beside the bindings for the state, and for what decides whether letting the run continue
+    /// helps.
+    fn needs_of_decision(&self, run: Option<&UpdateRun>, placement: &ObjectRef) -> Vec<HubQuery> {
+        let is_deep = self.depth == WalkDepth::Decision;
+        let mut needs = run.map_or_else(Vec::new, |run| self.open_approvals(run));
+        // Where the placement was removed from, it is still on a cluster that left the fleet before.
+        let removes = |run: &UpdateRun| {
+            let mut stages = run.status.deletion_stage.iter();
+            stages.any(|stage| !stage.clusters.is_empty())
+        };
+        let mut unselected = self.bindings().filter(|it| it.is_unscheduled());
+        if run.is_some_and(|run| is_finished(run) && removes(run))
+            || is_deep
+                && self.target.kind.concept() == Concept::Placement
+                && unselected.next().is_some()
+        {
+            needs.push(HubQuery::all(Kind::MemberCluster, ""));
+        }
+        let is_checked =
+            |run: &&UpdateRun| self.is_checked_at_once && !is_finished(run) || rests(run);
+        let Some(run) = run.filter(|_| is_deep).filter(is_checked) else {
+            return needs;
+        };
+        needs.extend(self.approvals_ahead(run));
+        let policies = self.scope().kind(Concept::PolicySnapshot);
+        needs.extend([
+            self.placement_query(),
+            HubQuery::of_placement(policies, placement),
+            HubQuery::all(Kind::MemberCluster, ""),
+        ]);
+        needs.extend(self.carriers_needed(run));
+        let index = &run.status.snapshot_index;
+        let since = run.status.conditions.since(reasons::INITIALIZED);
+        let ahead = overrides_ahead(run);
+        // An override may not fit from the beginning.
+        let asks = |before| !ahead.is_empty() || since.is_none_or(|it| it < before);
+        if self.content_before.is_some_and(asks) && !index.is_empty() {
+            needs.extend(self.parts_of(&placement.name, index));
+            let held = self.held_ahead(run).into_iter();
+            needs.extend(held.flat_map(|index| self.parts_of(&placement.name, index)));
+            needs.extend(self.works_ahead(run));
+            needs.extend(ahead.iter().map(HubQuery::object));
         }
         needs
     }
