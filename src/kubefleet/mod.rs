@@ -27,4 +27,4 @@ pub mod work;
 
 pub use kind::{Concept, Kind};
 pub use meta::{Condition, ConditionStatus, Conditions, ObjectMeta};
-pub use scope::{ObjectRef, Scope, describe_object};
+pub use scope::{ObjectRef, Scope, describe_object, qualified_name};

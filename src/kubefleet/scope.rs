@@ -145,6 +145,11 @@ impl ObjectRef {
         format!("{}/{}", self.kind.short_word(), self.name)
     }
 
+    /// Its name, with its namespace before it.
+    pub fn qualified_name(&self) -> String {
+        qualified_name(&self.namespace, &self.name)
+    }
+
     /// The flag that selects its namespace: empty, or ` -n NAMESPACE` with its leading space.
     pub fn flag(&self) -> String {
         self.scope().flag()
@@ -163,9 +168,14 @@ impl fmt::Display for ObjectRef {
 
 /// `GROUP/KIND NAMESPACE/NAME` in the reader's short form: `Deployment shop/web`.
 pub fn describe_object(kind: &str, namespace: &str, name: &str) -> String {
+    format!("{kind} {}", qualified_name(namespace, name))
+}
+
+/// `NAMESPACE/NAME`, or the name alone of what is in no namespace.
+pub fn qualified_name(namespace: &str, name: &str) -> String {
     if namespace.is_empty() {
-        format!("{kind} {name}")
+        name.to_owned()
     } else {
-        format!("{kind} {namespace}/{name}")
+        format!("{namespace}/{name}")
     }
 }

@@ -255,13 +255,13 @@ pub fn overrides_then<'i>(inventory: &'i Inventory, index: &str) -> Option<Overr
         if had.is_empty() && added.is_empty() {
             return None;
         }
-        let now = had.iter();
+        let (now, added) = (had.iter(), added.iter());
         let now = now.filter_map(|it| successor(&latest.items, &it.namespace, &it.name));
         Some(OverridesThen {
             run: &run.meta.name,
-            now: now.map(|it| key(&it.object())).collect(),
-            had: had.iter().map(key).collect(),
-            added: added.iter().map(|(it, _)| key(&it.object())).collect(),
+            now: now.map(|it| it.object().qualified_name()).collect(),
+            had: had.iter().map(ObjectRef::qualified_name).collect(),
+            added: added.map(|(it, _)| it.object().qualified_name()).collect(),
         })
     })
 }
@@ -288,14 +288,6 @@ pub fn with_other_overrides<'i>(
             && others(run)
     })
     .map(AsRef::as_ref)
-}
-
-fn key(object: &ObjectRef) -> String {
-    if object.namespace.is_empty() {
-        object.name.clone()
-    } else {
-        format!("{}/{}", object.namespace, object.name)
-    }
 }
 
 /// The newest snapshot that a run completed on all its clusters before `current` began, and that

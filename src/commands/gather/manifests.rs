@@ -9,7 +9,7 @@ use crate::commands::gather::reading::SourceReading;
 use crate::contents::{self, Manifest};
 use crate::error::Error;
 use crate::inventory::Inventory;
-use crate::inventory::source::{HubQuery, ObjectTexts};
+use crate::inventory::source::{HubQuery, NOT_COLLECTED, ObjectTexts};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
@@ -345,7 +345,7 @@ impl RenderMaterial {
     /// known are not gone.
     pub fn not_checked(&self, placed: &mut [PlacedOverrides<'_>]) -> Vec<NotChecked> {
         let mut gaps = self.around.gaps.clone();
-        gaps.retain(|gap| gap.why != "not collected" || gap.what == Kind::MemberCluster.name());
+        gaps.retain(|gap| gap.why != NOT_COLLECTED || gap.what == Kind::MemberCluster.name());
         let gap = |what: &str, why: &str, clusters| NotChecked::new(what, why).on(clusters);
         let recorded = self.initialized().is_some();
         let why = self.overrides_gap.as_deref();

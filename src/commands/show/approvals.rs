@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::object::ObjectBody;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, ObjectRef, Scope};
+use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::render::style::attention;
 use crate::render::table::{Cell, Column, TableOf};
 use crate::report::Subject;
@@ -281,12 +281,9 @@ fn of_one(inventory: &Inventory, rollout: &Rollout<'_>) -> Vec<Approval> {
 
 /// The gates of the runs, and the requests that belong to no run.
 fn gather(runs: RunRows<Vec<Approval>>, takes: impl Fn(&ObjectRef) -> bool) -> Vec<AskedGate> {
-    let runs_are_known = runs.gaps.iter().all(|gap| {
-        !matches!(
-            gap.what.as_str(),
-            "ClusterStagedUpdateRun" | "StagedUpdateRun"
-        )
-    });
+    let kinds = [Kind::ClusterStagedUpdateRun, Kind::StagedUpdateRun];
+    let is_of_runs = |what: &str| kinds.iter().any(|kind| kind.name() == what);
+    let runs_are_known = !runs.gaps.iter().any(|gap| is_of_runs(&gap.what));
     let mut found: BTreeMap<ObjectRef, Vec<Approval>> = runs.runs.into_iter().collect();
     let mut strays: BTreeMap<ObjectRef, Vec<Approval>> = BTreeMap::new();
     for request in &runs.approvals {

@@ -18,12 +18,12 @@ use crate::commands::output::Output;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::inventory::source::{HubQuery, ObjectSource};
+use crate::inventory::source::{HubQuery, NOT_COLLECTED, ObjectSource};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::strategy::Strategy;
-use crate::kubefleet::{Concept, Kind, ObjectRef, duration, names};
+use crate::kubefleet::{Concept, Kind, ObjectRef, duration, names, qualified_name};
 use crate::problems::scheduling::{by_policy, not_picked};
 use crate::render::table::{Column, Table};
 use crate::report::{NotChecked, Subject, TypeMeta};
@@ -139,13 +139,12 @@ pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error
     if args.output.is_table() && session.global.verbose {
         suggest(&items, ui);
     }
-    Ok(
-        if around.gaps.iter().any(|gap| gap.why != "not collected") {
-            Exit::Incomplete
-        } else {
-            Exit::Done
-        },
-    )
+    let was_tried = |gap: &NotChecked| gap.why != NOT_COLLECTED;
+    Ok(if around.gaps.iter().any(was_tried) {
+        Exit::Incomplete
+    } else {
+        Exit::Done
+    })
 }
 
 fn list(items: &[ClusterItem], around: &PlacementObjects, placement: &ObjectRef) -> ClusterList {
@@ -311,14 +310,7 @@ fn describe_selection(
 fn overrides(binding: &Binding) -> Vec<String> {
     let names = binding.spec.override_names();
     names
-        .map(|it| {
-            let name = names::override_of(&it.name);
-            if it.namespace.is_empty() {
-                name.to_owned()
-            } else {
-                format!("{}/{name}", it.namespace)
-            }
-        })
+        .map(|it| qualified_name(&it.namespace, names::override_of(&it.name)))
         .collect()
 }
 

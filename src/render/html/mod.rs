@@ -12,7 +12,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::escape;
 use super::invocation::{CANONICAL, Invocation};
 use crate::diagnose::status::Status;
-use crate::kubefleet::duration;
+use crate::kubefleet::{duration, qualified_name};
 use crate::report::{NotChecked, Report, RunFacts, Subject, Verdict};
 use crate::words::count;
 use jiff::Timestamp;
@@ -214,11 +214,7 @@ fn hero(
 }
 
 fn name_of(target: &Subject) -> String {
-    if target.namespace.is_empty() {
-        target.name.clone()
-    } else {
-        format!("{}/{}", target.namespace, target.name)
-    }
+    qualified_name(&target.namespace, &target.name)
 }
 
 /// The run in numbers, where there is one.
