@@ -132,6 +132,12 @@ impl Inventory {
         })
     }
 
+    /// Whether the placement only compares (`ReportDiff`): nothing of it is applied.
+    pub fn compares_only(&self) -> bool {
+        let placement = self.placement.present();
+        placement.is_some_and(|it| it.apply_strategy().is_report_diff())
+    }
+
     /// A strategy that keeps the hub agent from seeing others, where those were read.
     pub fn unreadable_strategy(&self) -> Option<&Strategy> {
         let mut strategies = self.strategies.iter();

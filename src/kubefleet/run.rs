@@ -306,6 +306,10 @@ impl UpdateRun {
             .flat_map(ClusterStatus::override_names)
     }
 
+    pub fn has_succeeded(&self) -> bool {
+        self.status.conditions.is_true(reasons::SUCCEEDED)
+    }
+
     /// The tasks of all stages.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskStatus> {
         self.all_stages().flat_map(StageStatus::tasks)

@@ -672,8 +672,7 @@ impl RecreatedObjects {
 
 /// Warns of objects that are created again.
 fn recreated(draft: &mut PlanDraft<'_>, found: &DeltaGroups) {
-    let placement = draft.inventory.placement.present();
-    if placement.is_some_and(|it| it.apply_strategy().is_report_diff()) {
+    if draft.inventory.compares_only() {
         return;
     }
     for recreated in RecreatedObjects::of(found) {

@@ -78,9 +78,7 @@ fn finish(
         StrategyChoice::Named(_) => None,
         StrategyChoice::Given(given) => Some(given.source.clone()),
     };
-    let placement = draft.inventory.placement.present();
     let run = draft.wish.run.as_ref();
-    let compares_only = placement.is_some_and(|it| it.apply_strategy().is_report_diff());
     let mut plan = Plan {
         meta: TypeMeta::new("Plan"),
         outcome,
@@ -104,7 +102,7 @@ fn finish(
         refusals: draft.refusals,
         warnings: draft.warnings,
         not_checked: draft.not_checked,
-        compares_only,
+        compares_only: draft.inventory.compares_only(),
         as_of: draft.inventory.now,
     };
     plan.summary = summary(&plan, draft.inventory);

@@ -114,9 +114,8 @@ fn compared_only(inventory: &Inventory, placement: &str, change: &ObjectChanges)
 
 /// Warns of what is deleted with others. A snapshot without objects is warned of by itself.
 pub(super) fn check(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges], then: Option<&str>) {
-    let placement = draft.inventory.placement.present();
     let is_empty = |it: &Warning| it.kind == WarningKind::SnapshotEmpty;
-    let compares = placement.is_some_and(|it| it.apply_strategy().is_report_diff());
+    let compares = draft.inventory.compares_only();
     if draft.warnings.iter().any(is_empty) {
         return;
     }

@@ -13,7 +13,7 @@ use super::wrap::{hanging, list, titled};
 use crate::diagnose::status::{PlacedCluster, Status};
 use crate::kubefleet::{ConditionStatus, duration};
 use crate::report::RunFacts;
-use crate::rollout::{StageProgress, StageState, Undelivered};
+use crate::rollout::{StageProgress, Undelivered};
 use crate::words::{CommandLine, brief, count, together};
 
 pub use changes::{beginning, changes, gaps, verdict};
@@ -113,12 +113,7 @@ pub fn line(status: &Status) -> String {
 
 /// The stage that is neither done nor untouched.
 fn current(stages: &[StageProgress]) -> Option<usize> {
-    stages.iter().position(|stage| {
-        !matches!(
-            stage.state,
-            StageState::Done | StageState::Skipped | StageState::NotReached
-        )
-    })
+    stages.iter().position(|stage| stage.state.is_current())
 }
 
 /// The same in words.

@@ -6,8 +6,8 @@ use super::approvals::gate_facts;
 use super::cluster::{ClusterTurn, ClusterView};
 use super::sent::sent_before_change;
 use super::{
-    ClusterProgress, ClusterState, Gate, Phase, Rollout, STOPS, StageProgress, StageState,
-    StageView, TaskState, TaskTime, ignores_state, phase,
+    ClusterProgress, ClusterState, Gate, Phase, Rollout, StageProgress, StageState, StageView,
+    TaskState, TaskTime, ignores_state, is_resumed, phase,
 };
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::binding::Binding;
@@ -273,12 +273,6 @@ fn stage_state(run: &UpdateRun, status: &StageStatus, gates: &[Gate<'_>]) -> Sta
         reasons::STAGE_SKIPPED => StageState::Skipped,
         _ => StageState::Updating,
     }
-}
-
-/// Whether the controller has noted since the last stop that a run continues.
-fn is_resumed(run: &UpdateRun) -> bool {
-    let progressing = run.condition(reasons::PROGRESSING);
-    progressing.is_some_and(|it| !STOPS.contains(&it.reason.as_str()))
 }
 
 fn gate<'i>(

@@ -327,10 +327,8 @@ pub fn lost_content<'r, 'i>(rollout: &'r Rollout<'i>) -> Vec<(&'r ClusterView<'i
 /// later run has succeeded: what is there since is its.
 pub fn lost_for_now<'r, 'i>(rollout: &'r Rollout<'i>) -> Vec<(&'r ClusterView<'i>, &'i Binding)> {
     let (inventory, run) = (rollout.inventory, rollout.run);
-    let is_later = |other: &UpdateRun| {
-        let has_succeeded = other.status.conditions.is_true(reasons::SUCCEEDED);
-        has_succeeded && choose::age_key(other) > choose::age_key(run)
-    };
+    let is_later =
+        |other: &UpdateRun| other.has_succeeded() && choose::age_key(other) > choose::age_key(run);
     if inventory.runs.iter().any(is_later) {
         return Vec::new();
     }

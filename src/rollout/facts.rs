@@ -137,6 +137,16 @@ impl StageState {
         matches!(self, Self::NotReached) || self.is_over()
     }
 
+    /// Whether it is completed, with clusters or without.
+    pub const fn is_completed(self) -> bool {
+        matches!(self, Self::Done | Self::Skipped)
+    }
+
+    /// Whether it is neither completed nor untouched.
+    pub const fn is_current(self) -> bool {
+        !self.is_completed() && !matches!(self, Self::NotReached)
+    }
+
     /// Whether nothing more happens in the stage, and something did.
     pub const fn is_over(self) -> bool {
         match self {

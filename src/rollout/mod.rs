@@ -406,12 +406,7 @@ impl<'i> Rollout<'i> {
 
     /// The stage that is neither done nor untouched.
     pub fn current_stage(&self) -> Option<&StageView<'i>> {
-        self.stages.iter().find(|stage| {
-            !matches!(
-                stage.state,
-                StageState::Done | StageState::Skipped | StageState::NotReached
-            )
-        })
+        self.stages.iter().find(|stage| stage.state.is_current())
     }
 
     /// Whether a cluster's binding still is what this run wrote, or would write: its snapshot, and no
@@ -509,8 +504,7 @@ impl<'i> Rollout<'i> {
     pub fn removals_to_come(&self) -> Vec<&ClusterView<'i>> {
         let (removal, updates): (Vec<_>, Vec<_>) =
             self.stages.iter().partition(|stage| stage.deletes);
-        let over =
-            |stage: &&StageView<'_>| matches!(stage.state, StageState::Done | StageState::Skipped);
+        let over = |stage: &&StageView<'_>| stage.state.is_completed();
         let is_closed = removal
             .iter()
             .flat_map(|stage| &stage.gates)
@@ -651,14 +645,18 @@ pub fn depends_on_schema(run: &UpdateRun) -> bool {
     };
     run.spec.wants() != RunState::Run
         && (old_controller(run)
-            || run
-                .condition(reasons::PROGRESSING)
-                .is_some_and(|progressing| !STOPS.contains(&progressing.reason.as_str()))
+            || is_resumed(run)
             || (run.spec.wants() != RunState::Stop && begun()))
 }
 
 /// The reasons that only a controller gives that honours `spec.state`.
 const STOPS: [&str; 2] = [reasons::RUN_STOPPING, reasons::RUN_STOPPED];
+
+/// Whether the controller has noted since the last stop that a run continues.
+fn is_resumed(run: &UpdateRun) -> bool {
+    let progressing = run.condition(reasons::PROGRESSING);
+    progressing.is_some_and(|it| !STOPS.contains(&it.reason.as_str()))
+}
 
 /// Whether KubeFleet 0.1 initialized the run.
 pub fn old_controller(run: &UpdateRun) -> bool {

@@ -24,7 +24,7 @@ use crate::kubefleet::ObjectRef;
 use crate::render::RenderLook;
 use crate::report::Severity;
 use crate::rollout::content::goes_back_from_here;
-use crate::rollout::{ClusterState, Rollout, StageState};
+use crate::rollout::{ClusterState, Rollout};
 use crate::words::count;
 
 /// Resume a stopped update run
@@ -157,7 +157,7 @@ fn preview_resume(
 fn ahead(rollout: &Rollout<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for stage in &rollout.stages {
-        let is_over = matches!(stage.state, StageState::Done | StageState::Skipped);
+        let is_over = stage.state.is_completed();
         let left = stage.clusters.iter();
         let left: Vec<_> = left.filter(|it| it.state != ClusterState::Done).collect();
         if is_over || stage.clusters.is_empty() || (stage.deletes && left.is_empty()) {

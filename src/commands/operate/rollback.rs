@@ -26,7 +26,7 @@ use crate::exit::Exit;
 use crate::inventory::{Inventory, Sight, choose};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
-use crate::kubefleet::{Concept, Conditions, ObjectRef, reasons};
+use crate::kubefleet::{Concept, ObjectRef};
 use crate::problems::steps;
 use crate::rollout::rollback::{
     self, current, first_update, held_of_deleted_run, last_good, last_good_below, not_begun_after,
@@ -526,7 +526,7 @@ fn changed_content(
     preview: &mut Preview,
 ) -> Result<(), Error> {
     let before = rollback::with_other_overrides(inventory, now);
-    let before = before.filter(|it| it.status.conditions.is_true(reasons::SUCCEEDED));
+    let before = before.filter(|it| it.has_succeeded());
     let Some(before) = before else {
         return Ok(());
     };

@@ -4,7 +4,6 @@ use crate::diagnose::subjects::context::{DiagnosisContext, WHICH_RUN};
 use crate::diagnose::subjects::tried;
 use crate::inventory::choose;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Conditions as _, reasons};
 use crate::report::{Effect, Finding, Remedy, Verdict};
 use crate::words::{CommandLine, capital, enumerate};
 
@@ -62,7 +61,7 @@ fn superseded(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     };
     let own = choose::age_key(rollout.run);
     let is_later = |run: &&UpdateRun| choose::age_key(run) > own;
-    let succeeded = |run: &&UpdateRun| run.status.conditions.is_true(reasons::SUCCEEDED);
+    let succeeded = |run: &&UpdateRun| run.has_succeeded();
     let under_way = cx.inventory.runs_under_way().filter(is_later).last();
     let done = || {
         let later = cx.inventory.other_runs().filter(is_later).filter(succeeded);

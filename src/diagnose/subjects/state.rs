@@ -29,7 +29,7 @@ pub(in crate::diagnose) fn sentence(cx: &DiagnosisContext<'_>, because: Option<&
     let lead = match cx.verdict {
         Verdict::Succeeded => match &cx.rollout {
             Some(rollout) => succeeded(rollout),
-            None if only_compares(cx) => {
+            None if cx.inventory.compares_only() => {
                 "was compared with all its clusters, and nothing was applied".to_owned()
             }
             None => "is available on all its clusters".to_owned(),
@@ -161,12 +161,6 @@ fn others_now(rollout: &Rollout<'_>) -> String {
         1 => "; 1 cluster has another one now".to_owned(),
         others => format!("; {others} clusters have another one now"),
     }
-}
-
-/// Whether the placement applies nothing.
-fn only_compares(cx: &DiagnosisContext<'_>) -> bool {
-    let placement = cx.inventory.placement.present();
-    placement.is_some_and(|placement| placement.apply_strategy().is_report_diff())
 }
 
 /// An initialization takes seconds.

@@ -231,7 +231,7 @@ fn waits_for(approval: &Approval, rollout: &Rollout<'_>) -> String {
         .stages
         .iter()
         .take(at.unwrap_or_default())
-        .find(|stage| !matches!(stage.state, StageState::Done | StageState::Skipped));
+        .find(|stage| !stage.state.is_completed());
     if let Some(earlier) = earlier {
         return format!(
             "stage {} comes before it and is {}{stopped}",

@@ -92,7 +92,7 @@ fn another(run: &ObjectRef) -> Hint {
 
 /// That a run of the wanted name is over.
 pub(in crate::commands) fn has_finished(run: &ObjectRef, found: &UpdateRun) -> Error {
-    let how = if found.status.conditions.is_true(reasons::SUCCEEDED) {
+    let how = if found.has_succeeded() {
         "succeeded"
     } else {
         "finished"

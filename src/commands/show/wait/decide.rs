@@ -179,8 +179,9 @@ fn is_met(status: &Status, condition: &WaitCondition) -> bool {
                     .as_ref()
                     .is_some_and(|(stage, when)| is_passed(status, stage, *when))
         }
-        WaitCondition::Stage(name) => stage(status, name)
-            .is_some_and(|stage| matches!(stage.state, StageState::Done | StageState::Skipped)),
+        WaitCondition::Stage(name) => {
+            stage(status, name).is_some_and(|stage| stage.state.is_completed())
+        }
     }
 }
 

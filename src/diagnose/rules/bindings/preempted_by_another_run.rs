@@ -180,9 +180,7 @@ fn remedies(cx: &DiagnosisContext<'_>, mut finding: Finding, winner: WinningRun<
         );
     }
     if let Some(index) = taken_back(cx).filter(|_| over) {
-        let done = winner
-            .run
-            .filter(|run| run.status.conditions.is_true(reasons::SUCCEEDED));
+        let done = winner.run.filter(|run| run.has_succeeded());
         let check = match done {
             Some(run) => format!(
                 "Check which run rolled out which version: nothing is left to do, if snapshot {} is \
