@@ -312,12 +312,14 @@ impl<'i> Rollout<'i> {
             .filter(|cluster| cluster.state.is_in_flight())
     }
 
+    /// The gates of all stages.
+    pub fn gates(&self) -> impl Iterator<Item = &Gate<'i>> {
+        self.stages.iter().flat_map(|stage| &stage.gates)
+    }
+
     /// Gates that are open: asked for and not passed.
     pub fn open_gates(&self) -> impl Iterator<Item = &Gate<'i>> {
-        self.stages
-            .iter()
-            .flat_map(|stage| &stage.gates)
-            .filter(|gate| gate.state == TaskState::Open)
+        self.gates().filter(|gate| gate.state == TaskState::Open)
     }
 
     /// Whether it executes, with no cluster in flight and at no gate: as a rule for a moment.

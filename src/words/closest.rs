@@ -29,6 +29,13 @@ pub fn closest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Op
         .map(|(_, name)| name)
 }
 
+/// The names that there are, behind the one that may be meant: `did you mean prod? existing stages: canary, prod`.
+pub fn existing_names(what: &str, wanted: &str, names: &[&str]) -> String {
+    let near = closest(wanted, names.iter().copied());
+    let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
+    format!("{near}existing {what}: {}", names.join(", "))
+}
+
 /// Whether two neighbouring letters have changed places, which counts more in a short name than it should.
 fn is_swapped(wanted: &str, name: &str) -> bool {
     wanted.len() == name.len()

@@ -14,7 +14,7 @@ mod worded;
 
 pub use brief::{after_colon, brief, without_place};
 pub use class::CommandClass;
-pub use closest::closest;
+pub use closest::{closest, existing_names};
 pub use command::{CommandLine, CommandSpelling, as_next, leading, line};
 pub use hint::{Hint, HintLine};
 pub use lists::{by_number, capital, count, distinct, enumerate, existing_indexes, list, together};

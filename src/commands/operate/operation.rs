@@ -21,7 +21,7 @@ use crate::commands::output;
 pub(in crate::commands) use crate::commands::show::rollout_wait::WaitResult;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{AccessCheck, ChangeSending, ExpectedAnswer, HubError, SentChange};
+use crate::hub::{AccessCheck, ChangeSending, ExpectedAnswer, Hub, HubError, SentChange};
 use crate::inventory::source::{HubQuery, Outcome};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::path::path;
@@ -153,9 +153,7 @@ impl Operation<'_> {
 
     /// Sends a change once, or shows it.
     pub fn send(&mut self, change: &Change) -> Result<ChangeOutcome, Error> {
-        let Some(hub) = self.reading.hub() else {
-            return Err(Error::usage("cannot write to files: -f is read-only"));
-        };
+        let hub = written_hub(self.reading)?;
         let kind = change.object.kind;
         let Some(version) = hub.served().version(kind) else {
             return Err(HubError::NotServed(kind).into());
@@ -228,9 +226,7 @@ impl Operation<'_> {
         taken: bool,
         accepted: AcceptedRisks,
     ) -> Result<(), Error> {
-        let Some(hub) = self.reading.hub() else {
-            return Err(Error::usage("cannot write to files: -f is read-only"));
-        };
+        let hub = written_hub(self.reading)?;
         let sending = ChangeSending {
             manager: &self.args.field_manager,
             dry_run: true,
@@ -540,6 +536,12 @@ pub fn may_patch(run: &ObjectRef, reading: &mut SourceReading) -> Result<(), Err
 
 /// By how much a hub's clock may be behind what its answers told of it.
 const TICK: SignedDuration = SignedDuration::from_secs(2);
+
+/// The hub that is written to.
+fn written_hub(reading: &mut SourceReading) -> Result<&mut Hub, Error> {
+    let refused = || Error::usage("cannot write to files: -f is read-only");
+    reading.hub().ok_or_else(refused)
+}
 
 /// Whether a refusal may be the answer to a second copy of the same write.
 const fn may_be_an_echo(error: &HubError) -> bool {

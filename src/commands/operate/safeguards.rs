@@ -201,13 +201,13 @@ pub fn removes(rollout: &Rollout<'_>, verb: &str) -> Option<String> {
 
 /// The same of some clusters.
 pub fn asked_of_removal<C: AsRef<str>>((verb, run): (&str, &str), clusters: &[C]) -> String {
-    let clusters = enumerate(clusters.iter().map(AsRef::as_ref));
+    let clusters = enumerate(clusters);
     format!("{verb} {run}, which removes the placement from {clusters}?")
 }
 
 /// What is asked before a run is started whose snapshot has no objects.
 pub fn asked_of_emptying<C: AsRef<str>>(run: &str, clusters: &[C]) -> String {
-    let clusters = enumerate(clusters.iter().map(AsRef::as_ref));
+    let clusters = enumerate(clusters);
     format!("Start {run}, which deletes everything from {clusters}?")
 }
 
@@ -282,7 +282,7 @@ pub fn would_empty<C: AsRef<str>>(
     clusters: &[C],
     reading: &SourceReading,
 ) -> Error {
-    let clusters = enumerate(clusters.iter().map(AsRef::as_ref));
+    let clusters = enumerate(clusters);
     reading
         .refused(format!(
             "snapshot {index} has no objects: {run} would delete everything from {clusters}"
@@ -473,9 +473,8 @@ pub fn warn_of_members(rollout: &Rollout<'_>, clusters: Option<&[&str]>, preview
 /// Warns of what the run comes to: gates that somebody has approved already, where nobody is asked;
 /// overrides that hold it, and such that it leaves out.
 pub fn warn_of_ahead(rollout: &Rollout<'_>, held: &[Finding], preview: &mut Preview) {
-    let gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
-    let open = gates.filter_map(|gate| gate.approved_ahead_words(rollout.run));
-    preview.warnings(open);
+    let gates = rollout.gates();
+    preview.warnings(gates.filter_map(|gate| gate.approved_ahead_words(rollout.run)));
     let missing = missing_content(rollout).map(|it| it.describe());
     preview.warnings(missing.as_ref().map(|it| it.trim_end_matches('.')));
     preview.warnings(held.iter().map(|it| &it.message));

@@ -183,7 +183,7 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
             binding.meta.name
         ));
     }
-    let mut gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
+    let mut gates = rollout.gates();
     if let Some(foreign) = gates.find(|it| it.foreign && it.state == TaskState::NotReached) {
         return Some(format!(
             "{} belongs to another run or stage, and the run fails at that gate.",
@@ -313,9 +313,7 @@ pub fn stopped_waits(rollout: &Rollout<'_>) -> Vec<String> {
         })
     };
     rollout
-        .stages
-        .iter()
-        .flat_map(|stage| &stage.gates)
+        .gates()
         .filter_map(|gate| {
             let (since, until) = (gate.stopped_since?, gate.holds_until());
             let (stage, again) = (gate.stage, again());

@@ -11,7 +11,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::approvals::{Approval, of_request, of_run};
 use crate::rollout::{GateState, Phase, Rollout, StageState, TaskTime};
-use crate::words::{Hint, closest, enumerate};
+use crate::words::{Hint, enumerate, existing_names};
 
 /// What the command line asks for.
 pub(super) struct ApprovalChoice<'c> {
@@ -202,7 +202,7 @@ fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
 
 /// Why a request could not be read, in parentheses.
 fn unread(approval: &Approval, rollout: &Rollout<'_>) -> String {
-    let mut gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
+    let mut gates = rollout.gates();
     let gate = gates.find(|gate| gate.task.approval_request == approval.request());
     match gate.and_then(|gate| gate.request.as_ref()) {
         Some(Sight::Unknown(why)) => format!(" ({why})"),
@@ -284,10 +284,8 @@ fn known(rollout: &Rollout<'_>, name: &str) -> Result<(), Error> {
     if names.is_empty() {
         return Err(Error::failed(format!("{run} has no stages yet")).hint(status(rollout)));
     }
-    let near = closest(name, names.iter().copied())
-        .map_or_else(String::new, |near| format!("did you mean {near}? "));
     Err(Error::not_found(format!("{run} has no stage {name:?}"))
-        .hint(format!("{near}existing stages: {}", names.join(", "))))
+        .hint(existing_names("stages", name, &names)))
 }
 
 fn no_such_gate(rollout: &Rollout<'_>, choice: &ApprovalChoice<'_>, all: &[String]) -> Error {

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::kubefleet::names::DELETE_STAGE;
 use crate::report::Verdict;
 use crate::rollout::{GateFacts, GateState, StageProgress, StageState, TaskTime};
-use crate::words::closest;
+use crate::words::existing_names;
 
 /// The word for the stage that removes the placement, whose own name is a label.
 const DELETION: &str = "deletion";
@@ -263,11 +263,9 @@ fn unknown(status: &Status, condition: &WaitCondition) -> Option<(String, String
             .iter()
             .map(|stage| if stage.deletes { DELETION } else { &stage.name })
             .collect();
-        let near = closest(name, names.iter().copied())
-            .map_or_else(String::new, |near| format!("did you mean {near}? "));
         return Some((
             format!("{target} has no stage {name:?}"),
-            format!("{near}existing stages: {}", names.join(", ")),
+            existing_names("stages", name, &names),
         ));
     };
     let when = gate?;

@@ -44,7 +44,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
     if run_failure::live_run(cx).is_none() {
         return findings;
     }
-    for gate in rollout.stages.iter().flat_map(|stage| &stage.gates) {
+    for gate in rollout.gates() {
         let Some(request) = gate.request.as_ref().and_then(|request| request.present()) else {
             continue;
         };

@@ -16,8 +16,9 @@ pub const RULE: Rule = Rule::info(
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     let open = rollout.open_approvals();
     let just_given = open.filter_map(|gate| at_open_gate(cx, rule, rollout, gate));
-    let gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
-    let ahead = gates.filter_map(|gate| ahead(rule, rollout, gate));
+    let ahead = rollout
+        .gates()
+        .filter_map(|gate| ahead(rule, rollout, gate));
     just_given.chain(ahead).collect()
 }
 

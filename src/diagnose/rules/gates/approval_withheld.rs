@@ -11,8 +11,8 @@ pub const RULE: Rule = Rule::warning("FS403", "approval-withheld", RuleSearch::L
     .person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
-    let gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
-    gates.filter_map(|gate| of_gate(cx, rule, gate)).collect()
+    let found = rollout.gates().filter_map(|gate| of_gate(cx, rule, gate));
+    found.collect()
 }
 
 fn of_gate(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {

@@ -45,7 +45,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             progressing.since,
         );
     }
-    for gate in rollout.stages.iter().flat_map(|stage| &stage.gates) {
+    for gate in rollout.gates() {
         if let (Some(since), Some(until)) = (gate.stopped_since, gate.holds_until()) {
             let (since_path, wait_path) = (gate.since_path(), gate.wait_path());
             finding = finding
