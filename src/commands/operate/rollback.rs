@@ -157,13 +157,9 @@ fn wanted(
     goal: &RollbackTarget,
     reading: &mut SourceReading,
 ) -> Result<RunLaunch, Error> {
-    let RollbackTarget {
-        to,
-        target,
-        placement,
-        suffix,
-    } = goal;
-    let to = to.as_deref();
+    let (target, placement) = (&goal.target, &goal.placement);
+    let to = goal.to.as_deref();
+    let is_script = args.writing.yes;
     let required = [Concept::UpdateRun, Concept::ResourceSnapshot];
     let around = placement_objects::read(reading, placement, &required, &[Concept::Binding])?;
     let inventory = &around.inventory;
@@ -191,7 +187,7 @@ fn wanted(
     let made = name.and_then(|name| rollback::earlier_try(inventory, name));
     let mut same = None;
     if let Some(now) = now.filter(|_| to.is_none() && made.is_none()) {
-        same = is_on_clusters(now, inventory, args.writing.yes, &mut preview)?;
+        same = is_on_clusters(now, inventory, is_script, &mut preview)?;
         let is_named = target.kind.concept() == Concept::UpdateRun;
         if let Some((taken, true)) = taken_back(inventory, now).filter(|_| is_named) {
             preview.warning(&format!("{taken} already: this goes back further"));
@@ -203,19 +199,19 @@ fn wanted(
         _ => {
             let is_open = to.is_none() && target.kind.concept() == Concept::Placement;
             if is_open && held.is_none() {
-                sure(now, inventory, args.writing.yes, &mut preview)?;
-                same = go_on(now, inventory, args.writing.yes, &mut preview)?;
+                sure(now, inventory, is_script, &mut preview)?;
+                same = go_on(now, inventory, is_script, &mut preview)?;
             }
             if let Some(same) = same {
                 same
             } else {
                 let held = held.filter(|_| is_open);
                 if let Some(now) = now.filter(|now| to == Some(&now.status.snapshot_index)) {
-                    is_its_own(now, inventory, target, args.writing.yes, &mut preview)?;
+                    is_its_own(now, inventory, target, is_script, &mut preview)?;
                 }
                 let to = destination(to, inventory, (now, held), placement, &mut preview)?;
                 if let Some(now) = now.filter(|_| goal.to.is_none() && held.is_none()) {
-                    changed_content(now, &to, inventory, args.writing.yes, &mut preview)?;
+                    changed_content(now, &to, inventory, is_script, &mut preview)?;
                 }
                 to
             }
@@ -237,18 +233,8 @@ fn wanted(
     let newer = newer.filter(|it| rollback::is_newer(it, &to));
     let rolled_back = newer.max_by_key(|it| it.parse::<u64>().ok());
     let rolled_back = rolled_back.map(str::to_owned);
-    let scope = placement.scope();
-    // Who stops or deletes what is active means a rollback that was given a name, too.
-    let goes_on = matches!(args.active, None | Some(ActiveRunPolicy::Keep));
-    let made = (!goes_on).then(|| made_names(inventory));
-    let name = if let Some(name) = &args.name {
-        names::of_one(name, Concept::UpdateRun, &scope)?.name
-    } else if let Some(begun) = rollback::same_try(inventory, (&to, &strategy), made.as_deref()) {
-        begun.meta.name.clone()
-    } else {
-        generated::generate(&placement.name, &[generated::ROLLBACK, &to, suffix])
-    };
-    let run = scope.object(Concept::UpdateRun, &name);
+    let name = run_name(args, goal, inventory, (&to, &strategy))?;
+    let run = placement.scope().object(Concept::UpdateRun, &name);
     let first = first(args, inventory, &run, &mut preview)?;
     let latest = inventory.latest_snapshot();
     if latest.and_then(ResourceSnapshot::index) != Some(to.as_str()) {
@@ -260,22 +246,7 @@ fn wanted(
     if now.is_some_and(|now| Rollout::of(inventory, now).is_live()) {
         preview.warnings(diagnose::held_regardless(&diagnose::explain(inventory)));
     }
-    let doing: Vec<_> = first
-        .iter()
-        .map(|first| match first {
-            LaunchPreparation::Stop(this) => format!("stop {}", this.object.name),
-            LaunchPreparation::Delete(doomed) => format!("delete {}", doomed.run.object.name),
-        })
-        .collect();
-    let question = if doing.is_empty() {
-        format!("Roll {} back to snapshot {to}?", placement.name)
-    } else {
-        let doing = capital(&enumerate(doing));
-        format!(
-            "{doing}, then roll {} back to snapshot {to}?",
-            placement.name
-        )
-    };
+    let question = question(&first, &placement.name, &to);
     let accepted = AcceptedRisks {
         // It is what a rollback is for.
         older: true,
@@ -293,6 +264,40 @@ fn wanted(
         chosen: args.to.is_none().then(|| named.into()),
         ..RunLaunch::new(run, placement.clone(), strategy, accepted)
     })
+}
+
+/// The name of the run: the one that was given, that of an earlier try, or a generated one.
+fn run_name(
+    args: &RollbackArgs,
+    goal: &RollbackTarget,
+    inventory: &Inventory,
+    (to, strategy): (&str, &str),
+) -> Result<String, Error> {
+    let placement = &goal.placement;
+    if let Some(name) = &args.name {
+        return Ok(names::of_one(name, Concept::UpdateRun, &placement.scope())?.name);
+    }
+    // Who stops or deletes what is active means a rollback that was given a name, too.
+    let goes_on = matches!(args.active, None | Some(ActiveRunPolicy::Keep));
+    let made = (!goes_on).then(|| made_names(inventory));
+    if let Some(begun) = rollback::same_try(inventory, (to, strategy), made.as_deref()) {
+        return Ok(begun.meta.name.clone());
+    }
+    let rest = [generated::ROLLBACK, to, goal.suffix.as_str()];
+    Ok(generated::generate(&placement.name, &rest))
+}
+
+/// What is asked: what is done first, and to which snapshot it goes.
+fn question(first: &[LaunchPreparation], placement: &str, to: &str) -> String {
+    let doing = first.iter().map(|first| match first {
+        LaunchPreparation::Stop(this) => format!("stop {}", this.object.name),
+        LaunchPreparation::Delete(doomed) => format!("delete {}", doomed.run.object.name),
+    });
+    if first.is_empty() {
+        return format!("Roll {placement} back to snapshot {to}?");
+    }
+    let doing = capital(&enumerate(doing));
+    format!("{doing}, then roll {placement} back to snapshot {to}?")
 }
 
 fn placement_of(target: &ObjectRef, reading: &mut SourceReading) -> Result<ObjectRef, Error> {
