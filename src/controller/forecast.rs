@@ -15,7 +15,7 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::{ClusterStatus, RunState, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::{Condition, Conditions, names, reasons};
 use crate::rollout::AgentVersion;
-use crate::rollout::life::{self, PlacementLife};
+use crate::rollout::life;
 use crate::rollout::{LOOK_EVERY, StageEnd};
 
 /// How many looks at clusters one play may take, so that a run of thousands is not played for long.
@@ -54,7 +54,7 @@ impl ClusterTimes {
     /// Of the clusters of an inventory's placement, as far as its runs were read.
     pub fn of_placement(inventory: &Inventory) -> Option<Self> {
         let runs = inventory.runs.iter();
-        Self::of(runs.filter(|run| life::of_run(inventory, run) != PlacementLife::Earlier))
+        Self::of(runs.filter(|run| !life::is_of_earlier(inventory, run)))
     }
 }
 

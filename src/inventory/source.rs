@@ -59,6 +59,11 @@ impl HubQuery {
         Self::with_labels(kind, namespace, Labels::Is(key, value.to_owned()))
     }
 
+    /// Asks for the snapshots that are the latest in a namespace; everywhere when it is empty.
+    pub fn latest(kind: Kind, namespace: &str) -> Self {
+        Self::labelled(kind, namespace, names::IS_LATEST, "true")
+    }
+
     /// The namespace and name of the one object that is asked for.
     pub fn name_asked(&self) -> Option<String> {
         match &self.which {

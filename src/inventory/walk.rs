@@ -296,11 +296,9 @@ impl Walk {
             needs.extend(self.carriers_needed(run));
             needs.extend(self.works_ahead(run));
         }
-        let latest_of =
-            |kind, namespace| HubQuery::labelled(kind, namespace, names::IS_LATEST, "true");
         let latest = [
-            latest_of(Kind::ClusterResourceOverrideSnapshot, ""),
-            latest_of(Kind::ResourceOverrideSnapshot, namespace),
+            HubQuery::latest(Kind::ClusterResourceOverrideSnapshot, ""),
+            HubQuery::latest(Kind::ResourceOverrideSnapshot, namespace),
         ];
         needs.extend(latest.clone());
         // One that was changed since is not the latest; one that is gone is no snapshot at all.
@@ -319,7 +317,7 @@ impl Walk {
         // With any override on the hub, the controller looks for the parts of a snapshot, and finds none in a
         // namespace. Source: utils/overrider/overrider.go:FetchAllMatchingOverridesForResourceSnapshot.
         if !namespace.is_empty() && self.has_parts(&label(Concept::ResourceSnapshot)) {
-            needs.push(latest_of(Kind::ResourceOverrideSnapshot, ""));
+            needs.push(HubQuery::latest(Kind::ResourceOverrideSnapshot, ""));
         }
         if self.is_known_absent(&placement_query) {
             // Deleted, misspelt, or in the other scope?

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::content::{GoesBack, OldContent, old_content, would_go_back};
-use super::life::{self, PlacementLife};
+use super::life;
 use super::sent::{reported, sent_index};
 use super::versions::Version;
 use super::{Phase, Rollout, Undelivered, rollout_started};
@@ -109,7 +109,7 @@ pub fn history(inventory: &Inventory) -> History<'_> {
         .into_iter()
         .zip(kept)
         .map(|(rollout, (holds, replaced))| RunEpisode {
-            earlier: life::of_run(inventory, rollout.run) == PlacementLife::Earlier,
+            earlier: life::is_of_earlier(inventory, rollout.run),
             holds,
             replaced,
             steps_back: steps

@@ -54,6 +54,11 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun) -> PlacementLife {
     })
 }
 
+/// Whether a run is known to be of an earlier placement of the same name.
+pub fn is_of_earlier(inventory: &Inventory, run: &UpdateRun) -> bool {
+    of_run(inventory, run) == PlacementLife::Earlier
+}
+
 /// Whether a run has brought its snapshot to a cluster.
 fn has_updated(run: &UpdateRun) -> bool {
     let mut clusters = run.updated_clusters();
@@ -139,7 +144,7 @@ pub fn used_namesake(inventory: &Inventory, run: &UpdateRun, snapshot: &Resource
 /// Whether an object was created only after a run of the present placement was taken up: what the run was given
 /// under its name was another.
 pub fn came_after(inventory: &Inventory, run: &UpdateRun, created: Option<Timestamp>) -> bool {
-    of_run(inventory, run) != PlacementLife::Earlier && is_clearly_after(created, taken_up(run))
+    !is_of_earlier(inventory, run) && is_clearly_after(created, taken_up(run))
 }
 
 /// Whether one time is later than another, whatever clocks were read.
@@ -165,7 +170,7 @@ fn existed(created: Timestamp, taken_up: Timestamp, run: PlacementLife) -> Snaps
 /// Whether a run's index is known to mean nothing among the snapshots of today: the run was computed
 /// from an earlier placement, or the snapshot that has its index now is another.
 pub fn is_foreign(inventory: &Inventory, run: &UpdateRun) -> bool {
-    of_run(inventory, run) == PlacementLife::Earlier
+    is_of_earlier(inventory, run)
         || inventory
             .snapshot(&run.status.snapshot_index)
             .is_some_and(|snapshot| used(inventory, run, snapshot) == SnapshotMatch::Another)

@@ -42,7 +42,7 @@ fn last_of(inventory: &Inventory, counts: impl Fn(&UpdateRun) -> bool) -> Option
         .runs
         .iter()
         .filter(|run| counts(run))
-        .filter(|run| life::of_run(inventory, run) != PlacementLife::Earlier)
+        .filter(|run| !life::is_of_earlier(inventory, run))
         .filter(|run| !run.only_compares())
         .filter_map(|run| {
             let rollout = Rollout::of(inventory, run);
@@ -98,9 +98,7 @@ fn last_before(
 
 /// The runs that began to change clusters, and when.
 fn begun(inventory: &Inventory) -> impl Iterator<Item = (Timestamp, &UpdateRun)> {
-    let brings = |it: &&UpdateRun| {
-        !it.only_compares() && life::of_run(inventory, it) != PlacementLife::Earlier
-    };
+    let brings = |it: &&UpdateRun| !it.only_compares() && !life::is_of_earlier(inventory, it);
     let runs = inventory.runs.iter().filter(brings);
     runs.filter_map(|it| Some((first_update(inventory, it)?, it)))
 }
@@ -133,7 +131,7 @@ fn rollbacks_from<'i>(
 ) -> impl Iterator<Item = &'i UpdateRun> {
     let runs = inventory.runs.iter();
     let rolls_out = |run: &&UpdateRun| {
-        let is_present = life::of_run(inventory, run) != PlacementLife::Earlier;
+        let is_present = !life::is_of_earlier(inventory, run);
         run.pinned().is_some() && !run.only_compares() && is_present
     };
     runs.filter(rolls_out).filter(move |run| {
@@ -193,7 +191,7 @@ pub fn not_begun_after<'i>(inventory: &'i Inventory, current: &UpdateRun) -> Opt
         run.meta.created.is_some_and(|created| created >= ended)
             && !run.meta.is_deleting()
             && first_update(inventory, run).is_none()
-            && life::of_run(inventory, run) != PlacementLife::Earlier
+            && !life::is_of_earlier(inventory, run)
     });
     later.max_by_key(|run| run.meta.created)
 }
@@ -322,7 +320,7 @@ pub fn last_good_below<'i>(
     held: Option<&str>,
 ) -> Result<LastGood<'i>, Vec<String>> {
     let index_now = held.unwrap_or(&current.status.snapshot_index);
-    if life::of_run(inventory, current) == PlacementLife::Earlier {
+    if life::is_of_earlier(inventory, current) {
         return Err(vec![of_an_earlier_life(&[&current.meta.name])]);
     }
     let versions = versions(inventory);
@@ -354,7 +352,7 @@ pub fn last_good_below<'i>(
     let mut passed_over: Vec<String> = Vec::new();
     let mut earlier: Vec<&str> = Vec::new();
     for (_, run) in completed.into_iter().rev() {
-        if life::of_run(inventory, run) == PlacementLife::Earlier {
+        if life::is_of_earlier(inventory, run) {
             earlier.push(&run.meta.name);
             continue;
         }
@@ -508,7 +506,7 @@ pub fn passes_over(inventory: &Inventory, run: &UpdateRun, newer: &str) -> bool 
         other.status.snapshot_index == index
             && rollout.phase == Phase::Succeeded
             && rollout.ended() <= run.meta.created
-            && life::of_run(inventory, other) != PlacementLife::Earlier
+            && !life::is_of_earlier(inventory, other)
     };
     run.pinned().is_some()
         && is_newer(newer, index)
@@ -599,7 +597,7 @@ impl<'i> TakenBack<'i> {
             noted.is_some()
                 && made.is_some_and(|made| run.meta.created >= Some(made))
                 && first_update(inventory, run).is_some()
-                && life::of_run(inventory, run) != PlacementLife::Earlier
+                && !life::is_of_earlier(inventory, run)
         };
         let seen = if is_known {
             last_rollback(inventory, (from, made), by)

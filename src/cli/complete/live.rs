@@ -23,7 +23,7 @@ use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::{RunState, TaskStatus, UpdateRun};
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
-use crate::kubefleet::{Concept, Conditions, Kind, Scope, duration, names, reasons};
+use crate::kubefleet::{Concept, Conditions, Kind, Scope, duration, reasons};
 use crate::rollout::Rollout;
 use crate::rollout::approvals::answered;
 use crate::settings;
@@ -410,12 +410,10 @@ impl<'t> CompletionHub<'t> {
 
     /// The objects of the latest snapshots, with their namespaces.
     fn objects(&mut self) -> CompletionValues {
-        let latest =
-            |kind, namespace| HubQuery::labelled(kind, namespace, names::IS_LATEST, "true");
         let own = self.typed.global.namespace.as_deref();
         let queries = [
-            latest(Kind::ClusterResourceSnapshot, ""),
-            latest(Kind::ResourceSnapshot, own.unwrap_or_default()),
+            HubQuery::latest(Kind::ClusterResourceSnapshot, ""),
+            HubQuery::latest(Kind::ResourceSnapshot, own.unwrap_or_default()),
         ];
         let answers = self.hub.answer(&queries);
         let snapshots = all_of::<ResourceSnapshot>(&answers);

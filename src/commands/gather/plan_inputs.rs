@@ -201,8 +201,8 @@ fn add_overrides_elsewhere(reading: &mut SourceReading, inventory: &mut Inventor
     if !counts {
         return;
     }
-    let kind = Kind::ResourceOverrideSnapshot;
-    let elsewhere = reading.answer(&[HubQuery::labelled(kind, "", names::IS_LATEST, "true")]);
+    let latest = HubQuery::latest(Kind::ResourceOverrideSnapshot, "");
+    let elsewhere = reading.answer(&[latest]);
     inventory
         .overrides
         .items

@@ -17,7 +17,7 @@ use crate::problems::RefusalTense;
 use crate::problems::steps;
 use crate::report::{ComposeText, Finding, RunFacts, Verdict};
 use crate::rollout::Rollout;
-use crate::rollout::life::{self, PlacementLife};
+use crate::rollout::life;
 use crate::words::CommandLine;
 
 /// One diagnosis at work.
@@ -178,8 +178,8 @@ impl<'i> DiagnosisContext<'i> {
     /// Source: clusterresourceplacementeviction/controller.go:executeEviction.
     pub fn look_for_eviction(&self, finding: Finding) -> Finding {
         // The bindings of a placement that was deleted went with it.
-        let life = self.run().map(|run| life::of_run(self.inventory, run));
-        if !self.inventory.scope.namespace().is_empty() || life == Some(PlacementLife::Earlier) {
+        let is_gone = |run| life::is_of_earlier(self.inventory, run);
+        if !self.inventory.scope.namespace().is_empty() || self.run().is_some_and(is_gone) {
             return finding;
         }
         let kind = "clusterresourceplacementevictions";

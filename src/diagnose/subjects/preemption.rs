@@ -7,7 +7,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::kubefleet::{Conditions, names, reasons};
-use crate::rollout::life::{self, PlacementLife};
+use crate::rollout::life;
 use crate::rollout::rollout_started;
 
 /// A cluster that the run lost while it was working on it.
@@ -99,7 +99,7 @@ pub(in crate::diagnose) fn winner<'i>(
         })
         .filter(|run| may_have_written(run, own, &binding.spec.cluster))
         // Bindings go with their placement: a run on an earlier one never wrote this.
-        .filter(|run| life::of_run(inventory, run) != PlacementLife::Earlier)
+        .filter(|run| !life::is_of_earlier(inventory, run))
         .last()
         .map(|run| WinningRun {
             name: &run.meta.name,

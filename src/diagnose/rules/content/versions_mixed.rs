@@ -7,7 +7,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::names;
 use crate::kubefleet::run::UpdateRun;
-use crate::rollout::life::{self, PlacementLife};
+use crate::rollout::life;
 use crate::rollout::sent::sent_index;
 use crate::rollout::{rollback, rollout_started};
 use crate::words::CommandLine;
@@ -36,7 +36,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     }
     let present = cx
         .run()
-        .is_some_and(|run| life::of_run(inventory, run) != PlacementLife::Earlier);
+        .is_some_and(|run| !life::is_of_earlier(inventory, run));
     let own = inventory.wanted_snapshot().filter(|_| present);
     let odd: Vec<_> = match own.as_deref().and_then(names::snapshot_index) {
         // Of a run that succeeded: the clusters that no longer have what it rolled out.

@@ -8,7 +8,7 @@ use crate::kubefleet::reasons;
 use crate::problems::steps;
 use crate::rollout::Rollout;
 use crate::rollout::content::{leaving_ahead, lost_for_now};
-use crate::rollout::life::{self, PlacementLife};
+use crate::rollout::life;
 use crate::rollout::sent::joined_again;
 use crate::words::CommandLine;
 
@@ -34,7 +34,7 @@ fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         return None;
     }
     let names: Vec<_> = lost.iter().map(|(cluster, _)| cluster.name).collect();
-    let is_new = life::of_run(cx.inventory, run) == PlacementLife::Earlier;
+    let is_new = life::is_of_earlier(cx.inventory, run);
     let why = if is_new {
         "the placement was deleted and created again after that"
     } else {
@@ -104,7 +104,7 @@ fn lost_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         return None;
     }
     let others = inventory.other_runs();
-    let others = others.filter(|it| life::of_run(inventory, it) != PlacementLife::Earlier);
+    let others = others.filter(|it| !life::is_of_earlier(inventory, it));
     let others: Vec<_> = others.map(|it| Rollout::of(inventory, it)).collect();
     let was_done = |name: &str, created: Timestamp| {
         let mut done = others.iter().rev().flat_map(Rollout::done_clusters);
