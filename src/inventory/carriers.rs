@@ -2,23 +2,26 @@
 //! where clusters are to get its content for the first time.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::source::{HubQuery, QueryAnswer};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::placement::{Placement, ResourceSelector};
+use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Conditions, Kind, names, reasons};
 
 const PLACEMENTS: Kind = Kind::ClusterResourcePlacement;
 const BINDINGS: Kind = Kind::ClusterResourceBinding;
 
-/// The cluster placements that may bring a namespace, and their bindings; only where all of them were read, with
-/// the overrides that these name.
+/// The cluster placements that may bring a namespace, and their bindings; only where all of them were read.
 #[derive(Debug, Clone, Default)]
 pub struct NamespaceCarriers {
     /// Those that select the namespace, or may: one that selects by labels tells in its status.
     pub placements: Vec<Arc<Placement>>,
     pub bindings: Vec<Arc<Binding>>,
+    /// The parts of the snapshots that clusters were sent, by the name of the first; only of those that exist whole.
+    pub content: BTreeMap<String, Vec<Arc<ResourceSnapshot>>>,
 }
 
 impl NamespaceCarriers {
@@ -29,14 +32,11 @@ impl NamespaceCarriers {
         let placements = placements.flat_map(|answer| may_carry(answer, namespace));
         let bindings: Vec<_> = placements.map(|it| bindings_of(&it)).collect();
         let read = bindings.iter().filter_map(|it| known.get(it));
-        let overrides = read
+        let named = read
             .flat_map(QueryAnswer::all)
-            .flat_map(|it| overrides_of(it));
-        let overrides: BTreeSet<_> = overrides.collect();
-        std::iter::once(all)
-            .chain(bindings)
-            .chain(overrides)
-            .collect()
+            .flat_map(|it| named_by(it, known));
+        let named: BTreeSet<_> = named.collect();
+        std::iter::once(all).chain(bindings).chain(named).collect()
     }
 
     /// What the answers say; `None` where one of them is missing.
@@ -49,9 +49,16 @@ impl NamespaceCarriers {
         let mut carriers = Self::default();
         for placement in may_carry(all, namespace) {
             let bindings = complete(&bindings_of(&placement))?.all::<Binding>();
-            let mut overrides = bindings.clone().flat_map(|it| overrides_of(it));
-            if overrides.any(|it| complete(&it).is_none()) {
-                return None;
+            for binding in bindings.clone() {
+                let parts = snapshot_parts(binding, known);
+                let parts: Option<Vec<_>> = parts
+                    .map(|it| known.get(&it)?.all::<ResourceSnapshot>().next().cloned())
+                    .collect();
+                let parts = parts.filter(|it| !it.is_empty());
+                let name = &binding.spec.snapshot;
+                carriers
+                    .content
+                    .extend(parts.map(|parts| (name.clone(), parts)));
             }
             carriers.bindings.extend(bindings.cloned());
             carriers.placements.push(placement);
@@ -69,12 +76,38 @@ fn bindings_of(placement: &Placement) -> HubQuery {
     HubQuery::labelled(BINDINGS, "", names::PARENT_PLACEMENT, &placement.meta.name)
 }
 
-/// The overrides that may delete the namespace from the binding's cluster.
-fn overrides_of(binding: &Binding) -> impl Iterator<Item = HubQuery> {
-    binding
-        .spec
-        .override_names()
-        .map(|it| HubQuery::object(&it))
+/// What tells whether a binding brings the namespace: its overrides, and its snapshot.
+fn named_by(
+    binding: &Binding,
+    known: &BTreeMap<HubQuery, QueryAnswer>,
+) -> impl Iterator<Item = HubQuery> {
+    let overrides = binding.spec.override_names();
+    let overrides = overrides.map(|it| HubQuery::object(&it));
+    overrides.chain(snapshot_parts(binding, known))
+}
+
+/// The questions for the parts of a binding's snapshot: the first tells how many there are.
+fn snapshot_parts(
+    binding: &Binding,
+    known: &BTreeMap<HubQuery, QueryAnswer>,
+) -> impl Iterator<Item = HubQuery> {
+    let name = binding.spec.snapshot.as_str();
+    let named = |name: &str| HubQuery::named(Kind::ClusterResourceSnapshot, "", name);
+    let first = (!name.is_empty()).then(|| named(name));
+    let parts = first.as_ref().and_then(|it| known.get(it));
+    let parts = parts.map_or(0..0, further_parts);
+    let stem = name.strip_suffix("-snapshot").unwrap_or(name).to_owned();
+    let further = parts.map(move |part| named(&format!("{stem}-{part}")));
+    first.into_iter().chain(further)
+}
+
+/// The numbers of a snapshot's parts beside the first, where that is known: their names end with them.
+pub(super) fn further_parts(first: &QueryAnswer) -> Range<usize> {
+    /// What a hub can hold of one placement is less.
+    const MOST: usize = 64;
+    let first = first.all::<ResourceSnapshot>().next();
+    let parts = first.and_then(|it| it.parts()).unwrap_or(1);
+    0..parts.min(MOST).saturating_sub(1)
 }
 
 /// What of a placement selects a namespace, or may, and its place.

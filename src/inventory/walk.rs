@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::carriers::{NamespaceCarriers, was_applied};
+use super::carriers::{NamespaceCarriers, further_parts, was_applied};
 use super::choose::{is_finished, run_for_placement};
 use super::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QueryRound};
 use crate::kubefleet::approval::ApprovalRequest;
@@ -446,7 +446,7 @@ impl Walk {
         let scope = self.scope();
         let named = |name: &str| HubQuery::object(&scope.object(Concept::ResourceSnapshot, name));
         let master = named(&names::master_snapshot(placement, index));
-        let more = self.further_parts(&master);
+        let more = self.known.get(&master).map_or(0..0, further_parts);
         let more = more.map(|part| named(&format!("{placement}-{index}-{part}")));
         more.chain([master.clone()]).collect()
     }
@@ -511,15 +511,6 @@ impl Walk {
         let is_own = work.parent() == Some((scope.namespace(), placement.as_str()));
         let mut manifests = work.status.manifests.iter().map(|it| &it.id);
         is_own || manifests.any(|id| brought.contains(&(&*id.kind, &*id.namespace, &*id.name)))
-    }
-
-    /// The numbers of a snapshot's parts beside the master, where that is known: their names end with them.
-    fn further_parts(&self, master: &HubQuery) -> std::ops::Range<usize> {
-        /// What a hub can hold of one placement is less.
-        const MOST: usize = 64;
-        let master = self.found::<ResourceSnapshot>(master).next();
-        let parts = master.and_then(ResourceSnapshot::parts).unwrap_or(1);
-        0..parts.min(MOST).saturating_sub(1)
     }
 
     /// Whether snapshots are known to have several parts.

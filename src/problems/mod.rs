@@ -48,7 +48,7 @@ pub use in_the_way::{ProblemsInTheWay, in_the_way, problems_ahead};
 pub use max_concurrency::max_concurrency;
 pub use name_reused::{name_reused, name_reused_by};
 pub use namespace_undelivered::{
-    SCOPE_VERSION, delivery_steps, namespace_undelivered, namespace_undelivered_ahead,
+    SCOPE_VERSION, namespace_undelivered, namespace_undelivered_ahead, with_delivery_steps,
 };
 pub use no_cluster::no_cluster;
 pub use no_stage::no_stage;

@@ -2,11 +2,10 @@
 
 use super::{Problem, steps};
 use crate::inventory::{Inventory, carrying, was_applied};
-use crate::kubefleet::placement::Placement;
 use crate::kubefleet::{Concept, Kind};
 use crate::report::ComposeText;
 use crate::rollout::overrides::origin;
-use crate::rollout::{DeliveryProgress, NamespaceDelivery, Rollout};
+use crate::rollout::{DeliveryProgress, DeliveryState, NamespaceDelivery, Rollout};
 use crate::words::{CommandLine, count, enumerate};
 
 /// Of these clusters, those that have nothing of the placement yet, and to which no cluster placement has
@@ -61,107 +60,131 @@ pub fn namespace_undelivered<'c>(
             problem = problem.evidence(carrier.object(), path, &selector.kind);
         }
     }
-    let there = enumerate(&problem.clusters);
-    problem = match carriers {
-        [carrier] => {
-            let without: Vec<_> = problem.clusters.iter().map(String::as_str).collect();
-            let steps = delivery_steps(delivery, carrier, &without);
-            return Some(
-                steps
-                    .into_iter()
-                    .fold(problem.clone(), |problem, step| match step {
-                        (look, Some(command)) => problem.look_with(look, command),
-                        (fix, None) => {
-                            problem.fix(format!("{fix} first; or create the namespace there."))
-                        }
-                    }),
-            );
-        }
-        _ => problem.look(format!("Check whether {there} have namespace {namespace}.")),
-    };
-    // A second placement of the namespace would not own it.
-    Some(problem.fix(if names.is_empty() {
-        format!(
-            "Create a {kind} that selects the Namespace {namespace} with `selectionScope: NamespaceOnly` \
-             for the same clusters, or create the namespace there. {SCOPE_VERSION}"
-        )
-    } else {
-        format!(
-            "Let {} pick these clusters, and roll it out there first; or create the namespace there.",
-            enumerate(&names)
-        )
-    }))
+    let there: Vec<_> = problem.clusters.clone();
+    if !names.is_empty() {
+        let tail = " first; or create the namespace there.";
+        let there: Vec<_> = there.iter().map(String::as_str).collect();
+        return Some(with_delivery_steps(problem, delivery, &there, tail));
+    }
+    let look = format!(
+        "Check whether {} have namespace {namespace}.",
+        enumerate(&there)
+    );
+    Some(problem.look(look).fix(format!(
+        "Create a {kind} that selects the Namespace {namespace} with `selectionScope: NamespaceOnly` for the same \
+         clusters, or create the namespace there. {SCOPE_VERSION}"
+    )))
 }
 
-/// What brings a namespace to clusters that its one carrier has not brought it to: looks with their commands, and
-/// what is to be done, without the full stop.
-pub fn delivery_steps(
+/// Adds what brings a namespace to clusters that its carriers have not brought it to: first what to check, then what
+/// is to be done, with the words that end each of these.
+pub fn with_delivery_steps<T: ComposeText>(
+    text: T,
     delivery: NamespaceDelivery<'_>,
-    carrier: &Placement,
     clusters: &[&str],
-) -> Vec<(String, Option<CommandLine>)> {
-    let (object, name) = (carrier.object(), &carrier.meta.name);
-    let mut groups: Vec<(DeliveryProgress<'_>, Vec<&str>)> = Vec::new();
+    tail: &str,
+) -> T {
+    let mut groups: Vec<(DeliveryState<'_>, Vec<&str>)> = Vec::new();
     for cluster in clusters {
-        let progress = delivery.progress(cluster);
-        match groups.iter_mut().find(|(it, _)| *it == progress) {
+        let state = delivery.state(cluster);
+        match groups.iter_mut().find(|(it, _)| *it == state) {
             Some((_, on)) => on.push(cluster),
-            None => groups.push((progress, vec![cluster])),
+            None => groups.push((state, vec![cluster])),
         }
     }
-    let (mut looks, mut fixes) = (Vec::new(), Vec::new());
-    for (progress, on) in groups {
-        let on = enumerate(on);
-        let (look, command, fix) = match progress {
-            DeliveryProgress::Applied => continue,
-            DeliveryProgress::Failing => (
-                format!("Check why {object} fails on {on}."),
-                steps::diagnose(&object),
-                None,
+    let steps = groups
+        .iter()
+        .map(|(state, on)| steps_for(delivery, *state, &enumerate(on)));
+    let (looks, fixes): (Vec<_>, Vec<_>) = steps.flatten().unzip();
+    let text = looks
+        .into_iter()
+        .fold(text, |text, (look, command)| text.look_with(look, command));
+    fixes
+        .into_iter()
+        .flatten()
+        .fold(text, |text, fix| text.fix(format!("{fix}{tail}")))
+}
+
+/// What to check where the carriers of a namespace are in one state, and what is to be done, without its end.
+fn steps_for(
+    delivery: NamespaceDelivery<'_>,
+    state: DeliveryState<'_>,
+    on: &str,
+) -> Option<((String, CommandLine), Option<String>)> {
+    let Some(carrier) = state.carrier else {
+        let names = delivery.placements().iter().map(|it| &it.meta.name);
+        let names = enumerate(names);
+        let kind = Kind::ClusterResourcePlacement;
+        let look = format!("Check why none of the {kind}s {names} has picked {on}.");
+        let fix = format!("Let one of {names} pick {on}, and roll it out there");
+        let command = CommandLine::kubectl("get").arg(kind.for_kubectl());
+        return Some(((look, command), Some(fix)));
+    };
+    let (object, name) = (carrier.object(), &carrier.meta.name);
+    let roll = || Some(format!("Roll {name} out on {on}"));
+    let pick = || Some(format!("Let {name} pick {on}, and roll it out there"));
+    let (look, command, fix) = match state.progress {
+        DeliveryProgress::Applied => return None,
+        DeliveryProgress::Failing => (
+            format!("Check why {object} fails on {on}."),
+            steps::diagnose(&object),
+            None,
+        ),
+        DeliveryProgress::Deleted(snapshot) => (
+            format!(
+                "Check override {}, which deletes the namespace from what {object} sends to {on}.",
+                origin(snapshot)
             ),
-            DeliveryProgress::Deleted(snapshot) => (
-                format!(
-                    "Check override {}, which deletes the namespace from what {object} sends to {on}.",
-                    origin(snapshot)
-                ),
-                steps::see_override(snapshot),
-                Some(format!(
-                    "Correct override {}, and roll {name} out on {on}",
-                    origin(snapshot)
-                )),
+            steps::see_override(snapshot),
+            Some(format!(
+                "Correct override {}, and roll {name} out on {on}",
+                origin(snapshot)
+            )),
+        ),
+        DeliveryProgress::Compared => (
+            format!(
+                "Check why {object} only compares on {on}, where it misses the namespace: its applyStrategy is \
+                 ReportDiff."
             ),
-            DeliveryProgress::Compared => (
-                format!(
-                    "Check why {object} only compares on {on}, where it misses the namespace: its applyStrategy is \
-                     ReportDiff."
-                ),
-                steps::clusters(&object),
-                Some(format!(
-                    "Let {name} apply what it compares, and roll it out on {on}"
-                )),
+            steps::clusters(&object),
+            Some(format!(
+                "Let {name} apply what it compares, and roll it out on {on}"
+            )),
+        ),
+        DeliveryProgress::Older => (
+            format!("Check {object}: its snapshot on {on} does not have the namespace."),
+            steps::clusters(&object),
+            roll(),
+        ),
+        DeliveryProgress::Picked => (
+            format!(
+                "Check why {object}, which has picked {on}, has not brought the namespace there."
             ),
-            DeliveryProgress::Picked => (
-                format!(
-                    "Check why {object}, which has picked {on}, has not brought the namespace there."
-                ),
-                steps::diagnose(&object),
-                Some(format!("Roll {name} out on {on}")),
+            steps::diagnose(&object),
+            roll(),
+        ),
+        DeliveryProgress::Leaving => (
+            format!("Check why {object} is being removed from {on}."),
+            steps::clusters(&object),
+            pick(),
+        ),
+        DeliveryProgress::Going => (
+            format!(
+                "Check {object}: it is being deleted, and takes the namespace from its clusters."
             ),
-            DeliveryProgress::Leaving => (
-                format!("Check why {object} is being removed from {on}."),
-                steps::clusters(&object),
-                Some(format!("Let {name} pick {on}, and roll it out there")),
-            ),
-            DeliveryProgress::Elsewhere => (
-                format!("Check why {object} has not picked {on}."),
-                steps::clusters(&object),
-                Some(format!("Let {name} pick {on}, and roll it out there")),
-            ),
-        };
-        looks.push((look, Some(command)));
-        fixes.extend(fix.map(|it| (it, None)));
-    }
-    looks.into_iter().chain(fixes).collect()
+            object.kubectl("get").flag("-o", "yaml"),
+            Some(format!(
+                "Let another {} bring the namespace to {on}, once {name} is gone",
+                object.kind
+            )),
+        ),
+        DeliveryProgress::Elsewhere => (
+            format!("Check why {object} has not picked {on}."),
+            steps::clusters(&object),
+            pick(),
+        ),
+    };
+    Some(((look, command), fix))
 }
 
 /// Without the field, the placement would bring all that the namespace holds.

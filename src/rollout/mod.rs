@@ -39,7 +39,7 @@ pub use facts::{
     ClusterProgress, ClusterState, GateFacts, GateState, PersonAnswer, StageDefinition,
     StageProgress, StageState, TaskState, TaskTime, Undelivered,
 };
-pub use namespace_delivery::{DeliveryProgress, NamespaceDelivery};
+pub use namespace_delivery::{DeliveryProgress, DeliveryState, NamespaceDelivery};
 pub use opening::{GateOpening, opening};
 pub use stage_end::StageEnd;
 pub use trouble::{BindingTrouble, ManifestTrouble, binding_trouble};

@@ -9,7 +9,7 @@ use crate::kubefleet::override_names::NamespacedName;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::snapshot::ManifestIdentity;
-use crate::kubefleet::{Condition, reasons};
+use crate::kubefleet::{Condition, names, reasons};
 
 /// What brings the namespace, where that was read.
 #[derive(Clone, Copy)]
@@ -18,7 +18,15 @@ pub struct NamespaceDelivery<'i> {
     carriers: &'i NamespaceCarriers,
 }
 
-/// How far the placements of a namespace are on a cluster.
+/// The placement that comes nearest to bringing the namespace to a cluster, and how far it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DeliveryState<'i> {
+    /// `None` where there are several, and none has picked the cluster.
+    pub carrier: Option<&'i Placement>,
+    pub progress: DeliveryProgress<'i>,
+}
+
+/// How far a placement of a namespace is on a cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DeliveryProgress<'i> {
     Applied,
@@ -27,12 +35,33 @@ pub enum DeliveryProgress<'i> {
     Deleted(&'i OverrideSnapshot),
     /// It is only compared with what is there, where it is missing.
     Compared,
+    /// What was sent there is older than the selector of the namespace.
+    Older,
     /// Its content is still to be rolled out there, or on its way.
     Picked,
     /// Its content is being removed from there.
     Leaving,
-    /// None of them has picked it.
+    /// The placement is being deleted, and picks nothing any more.
+    Going,
+    /// It has not picked the cluster.
     Elsewhere,
+}
+
+impl DeliveryProgress<'_> {
+    /// The nearest comes first.
+    const fn rank(self) -> u8 {
+        match self {
+            Self::Applied => 0,
+            Self::Failing => 1,
+            Self::Deleted(_) => 2,
+            Self::Compared => 3,
+            Self::Older => 4,
+            Self::Picked => 5,
+            Self::Leaving => 6,
+            Self::Going => 7,
+            Self::Elsewhere => 8,
+        }
+    }
 }
 
 impl<'i> NamespaceDelivery<'i> {
@@ -52,50 +81,101 @@ impl<'i> NamespaceDelivery<'i> {
     /// Whether one of them has brought the namespace to a cluster: until its content was rolled out there,
     /// nothing has come.
     pub fn reaches(self, cluster: &str) -> bool {
-        self.bound(cluster)
-            .any(|it| !self.is_missing(it) && self.deleting(it).is_none())
+        let of = |carrier: &'i Arc<Placement>| self.bound(carrier, cluster);
+        let mut bound = self.placements().iter().flat_map(of);
+        bound.any(|it| {
+            let is_sent = !it.is_unsent() || it.condition(reasons::APPLIED).is_some();
+            is_sent && !self.is_missing(it) && !self.lacks(it) && self.deleting(it).is_none()
+        })
     }
 
     /// How far they are on a cluster: what is missing where it was applied was deleted there.
-    pub fn progress(self, cluster: &str) -> DeliveryProgress<'i> {
-        let bound: Vec<_> = self.bound(cluster).collect();
-        let bringing = bound.iter().filter(|it| self.deleting(it).is_none());
-        let says = |is: fn(&Condition) -> bool| {
-            let mut applied = bringing
-                .clone()
-                .filter_map(|it| it.current(reasons::APPLIED));
-            applied.any(is)
+    pub fn state(self, cluster: &str) -> DeliveryState<'i> {
+        let all = self.placements().iter();
+        let all = all.map(|it| (it, self.progress(it, cluster)));
+        let nearest = all.min_by_key(|(_, progress)| progress.rank());
+        let (carrier, progress) = nearest
+            .map_or((None, DeliveryProgress::Elsewhere), |(it, progress)| {
+                (Some(it.as_ref()), progress)
+            });
+        let is_any = progress == DeliveryProgress::Elsewhere && self.placements().len() > 1;
+        DeliveryState {
+            carrier: carrier.filter(|_| !is_any),
+            progress,
+        }
+    }
+
+    fn progress(self, carrier: &'i Placement, cluster: &str) -> DeliveryProgress<'i> {
+        if carrier.meta.is_deleting() {
+            return DeliveryProgress::Going;
+        }
+        let mut own = self.bindings(carrier, cluster);
+        let is_false = |binding: &Binding, kind| {
+            let condition = binding.current(kind);
+            condition.is_some_and(|it| it.is_false() && it.reason != reasons::APPLY_IN_PROGRESS)
         };
-        if says(Condition::is_true) {
-            return DeliveryProgress::Applied;
-        }
-        if says(|it| it.is_false() && it.reason != reasons::APPLY_IN_PROGRESS) {
-            return DeliveryProgress::Failing;
-        }
-        if let Some(snapshot) = bound.iter().find_map(|it| self.deleting(it)) {
-            return DeliveryProgress::Deleted(snapshot);
-        }
-        if bound.iter().any(|it| self.is_missing(it)) {
-            return DeliveryProgress::Compared;
-        }
-        let own = self.carriers.bindings.iter();
-        let mut own = own.filter(|it| it.spec.cluster == cluster);
-        if own.clone().any(|it| !it.is_leaving()) {
+        let mut progress: Vec<_> = self
+            .bound(carrier, cluster)
+            .map(|binding| {
+                let is_applied = binding
+                    .current(reasons::APPLIED)
+                    .is_some_and(Condition::is_true);
+                let failing = [
+                    reasons::OVERRIDDEN,
+                    reasons::WORK_SYNCHRONIZED,
+                    reasons::APPLIED,
+                ];
+                if let Some(snapshot) = self.deleting(binding) {
+                    DeliveryProgress::Deleted(snapshot)
+                } else if self.is_missing(binding) {
+                    DeliveryProgress::Compared
+                } else if self.lacks(binding) {
+                    DeliveryProgress::Older
+                } else if is_applied {
+                    DeliveryProgress::Applied
+                } else if failing.iter().any(|kind| is_false(binding, kind)) {
+                    DeliveryProgress::Failing
+                } else {
+                    DeliveryProgress::Picked
+                }
+            })
+            .collect();
+        progress.sort_by_key(|it| it.rank());
+        if let Some(progress) = progress.first() {
+            *progress
+        } else if own.clone().any(|it| !it.is_leaving()) {
             DeliveryProgress::Picked
-        } else if own.any(|it| it.is_leaving()) {
+        } else if own.next().is_some() {
             DeliveryProgress::Leaving
         } else {
             DeliveryProgress::Elsewhere
         }
     }
 
-    fn bound(self, cluster: &str) -> impl Iterator<Item = &'i Binding> {
+    fn bindings(
+        self,
+        carrier: &'i Placement,
+        cluster: &str,
+    ) -> impl Iterator<Item = &'i Binding> + Clone {
         let all = self.carriers.bindings.iter().map(AsRef::as_ref);
-        all.filter(move |binding| {
-            binding.spec.cluster == cluster
-                && !binding.is_leaving()
-                && binding.spec.state == "Bound"
+        all.filter(move |it: &&Binding| {
+            it.spec.cluster == cluster
+                && it.meta.label(names::PARENT_PLACEMENT) == Some(carrier.meta.name.as_str())
         })
+    }
+
+    fn bound(self, carrier: &'i Placement, cluster: &str) -> impl Iterator<Item = &'i Binding> {
+        self.bindings(carrier, cluster)
+            .filter(|it| !it.is_leaving() && it.spec.state == "Bound")
+    }
+
+    /// Whether what a cluster was sent does not have it, as far as that still exists.
+    fn lacks(self, binding: &Binding) -> bool {
+        let Some(parts) = self.carriers.content.get(&binding.spec.snapshot) else {
+            return false;
+        };
+        let mut objects = parts.iter().flat_map(|it| &it.spec.resources);
+        !objects.any(|it| it.kind == "Namespace" && it.meta.name == self.namespace())
     }
 
     /// Whether a comparison found that it is not there.

@@ -6,7 +6,7 @@ use crate::diagnose::subjects::objects::per_subject;
 use crate::diagnose::subjects::sent::{self, SentManifest};
 use crate::kubefleet::Kind;
 use crate::kubefleet::messages::ManifestProblem;
-use crate::problems::{SCOPE_VERSION, delivery_steps, namespace_undelivered_ahead};
+use crate::problems::{SCOPE_VERSION, namespace_undelivered_ahead, with_delivery_steps};
 use crate::rollout::{DeliveryProgress, ManifestTrouble, NamespaceDelivery};
 use crate::words::CommandLine;
 
@@ -138,13 +138,14 @@ fn placed(affected: &AffectedObject<'_, '_>, mut finding: Finding, namespace: &s
     let clusters = affected.clusters();
     let kind = Kind::ClusterResourcePlacement;
     if let Some(delivery) = NamespaceDelivery::of(affected.cx.inventory)
-        && let [carrier] = delivery.placements()
+        && !delivery.placements().is_empty()
     {
-        let name = &carrier.meta.name;
         let on = affected.on.iter().map(|it| it.cluster);
-        let (gone, never): (Vec<_>, Vec<_>) =
-            on.partition(|it| delivery.progress(it) == DeliveryProgress::Applied);
-        if !gone.is_empty() {
+        let brought = |it: &&str| delivery.state(it).progress == DeliveryProgress::Applied;
+        let (gone, never): (Vec<_>, Vec<_>) = on.partition(brought);
+        let carrier = gone.first().and_then(|it| delivery.state(it).carrier);
+        if let Some(carrier) = carrier {
+            let name = &carrier.meta.name;
             let gone = enumerate(&gone);
             let deleted =
                 format!("{name} has delivered it to {gone}, so it was deleted there since.");
@@ -153,11 +154,8 @@ fn placed(affected: &AffectedObject<'_, '_>, mut finding: Finding, namespace: &s
                 "Wait: the member agents try again within 15 minutes, first the namespace, then what is in it.",
             );
         }
-        let steps = delivery_steps(delivery, carrier, &never).into_iter();
-        return steps.fold(finding, |finding, step| match step {
-            (look, Some(command)) => finding.look_with(look, command),
-            (fix, None) => finding.fix(format!("{fix}; the agent tries again within 15 minutes.")),
-        });
+        let tail = "; the agent tries again within 15 minutes.";
+        return with_delivery_steps(finding, delivery, &never, tail);
     }
     let finding = finding.look_with(
         format!(
