@@ -41,8 +41,23 @@ fn good(objects: &[Value]) -> (String, Vec<String>) {
 
 const DAY: i64 = SINCE + 86_400;
 
+/// The run that completed snapshot 0.
+fn first() -> Value {
+    done("first", "0", DAY + 10)
+}
+
+/// The run that completed snapshot 1 after it.
+fn second() -> Value {
+    done("second", "1", DAY + 110)
+}
+
+/// The run that went back to snapshot 0 after both.
+fn back() -> Value {
+    done("back", "0", DAY + 210)
+}
+
 /// The placement with three snapshots, and runs.
-fn with_runs(runs: [Value; 4]) -> Vec<Value> {
+fn with_runs(runs: impl IntoIterator<Item = Value>) -> Vec<Value> {
     let snapshots =
         [("0", 0), ("1", 100), ("2", 300)].map(|(index, after)| own(index, DAY + after));
     [placement()]
@@ -76,8 +91,8 @@ fn it_does_not_go_back_to_a_snapshot_that_reached_nobody() {
 #[test]
 fn it_goes_back_to_what_was_completed_last_before() {
     let objects = with_runs([
-        done("first", "0", DAY + 10),
-        done("second", "1", DAY + 110),
+        first(),
+        second(),
         under_way("third", "2", DAY + 310),
         // It has not begun.
         resting("later", "2", DAY + 400),
@@ -103,7 +118,7 @@ fn it_goes_back_to_what_was_completed_last_before() {
     late[5]["status"]["conditions"][2]["status"] = "False".into();
     assert_eq!(good(&late).0, "0 of first");
     // The same snapshot again is no way back.
-    late[5] = done("second", "1", DAY + 110);
+    late[5] = second();
     late[6] = under_way("third", "1", DAY + 310);
     assert_eq!(good(&late), ("0 of first".to_owned(), Vec::new()));
     late[6] = under_way("third", "2", DAY + 310);
@@ -119,8 +134,8 @@ fn what_was_only_compared_is_on_no_cluster() {
         run
     };
     let objects = with_runs([
-        done("first", "0", DAY + 10),
-        compared(done("second", "1", DAY + 110)),
+        first(),
+        compared(second()),
         done("third", "2", DAY + 310),
         compared(done("fourth", "2", DAY + 410)),
     ]);
@@ -187,18 +202,7 @@ fn a_rollback_is_known_by_the_run_before_it_or_by_its_name() {
 #[test]
 fn what_was_taken_back_or_never_brought_is_doubted() {
     let of = |runs: [Value; 4], index: &str| doubt(&inventory(&with_runs(runs)), index);
-    let back = || done("back", "0", DAY + 210);
-    let first = || {
-        [
-            done("first", "0", DAY + 10),
-            done("second", "1", DAY + 110),
-            back(),
-        ]
-    };
-    let with = |other: Value| {
-        let [a, b, c] = first();
-        [a, b, c, other]
-    };
+    let with = |other: Value| [first(), second(), back(), other];
     // It waits for the approval of its first stage.
     let waits = || resting("third", "2", DAY + 310);
     let taken = "back rolled snapshot 1 back to snapshot 0";
@@ -208,12 +212,7 @@ fn what_was_taken_back_or_never_brought_is_doubted() {
     assert_eq!(of(with(waits()), "2").as_deref(), Some(never));
     assert_eq!(of(with(under_way("third", "2", DAY + 310)), "2"), None);
     // Nothing had brought the newer one when the run began.
-    let early = [
-        done("first", "0", DAY + 10),
-        resting("second", "1", DAY + 110),
-        back(),
-        waits(),
-    ];
+    let early = [first(), resting("second", "1", DAY + 110), back(), waits()];
     let never = "no run that exists has brought snapshot 1 to a cluster";
     assert_eq!(of(early, "1").as_deref(), Some(never));
 }
@@ -243,8 +242,8 @@ fn what_a_deleted_run_brought_is_taken_back() {
         own("0", DAY),
         own("1", DAY + 100),
         own("2", DAY + 200),
-        done("first", "0", DAY + 10),
-        done("second", "1", DAY + 110),
+        first(),
+        second(),
         binding("member-1", "2"),
         binding("member-2", "1"),
     ];
@@ -273,12 +272,8 @@ fn taken_back(objects: &[Value]) -> (String, bool) {
 #[test]
 fn a_run_that_was_made_before_the_way_back_would_bring_the_content_again() {
     let objects = |made: i64| {
-        let mut all = with_runs([
-            done("first", "0", DAY + 10),
-            done("second", "1", DAY + 110),
-            done("back", "0", DAY + 210),
-            resting("rests", "1", DAY + made),
-        ]);
+        let rests = resting("rests", "1", DAY + made);
+        let mut all = with_runs([first(), second(), back(), rests]);
         all.remove(3);
         all
     };
@@ -303,12 +298,7 @@ fn a_run_that_names_no_snapshot_brings_nothing_again_before_it_is_done() {
         if !named {
             again["spec"]["resourceSnapshotIndex"] = Value::Null;
         }
-        taken_back(&with_runs([
-            done("first", "0", DAY + 10),
-            done("second", "1", DAY + 110),
-            done("back", "0", DAY + 210),
-            again,
-        ]))
+        taken_back(&with_runs([first(), second(), back(), again]))
     };
     let back = "ClusterStagedUpdateRun back rolled snapshot 1 back to snapshot 0".to_owned();
     let under_way = || under_way("rests", "1", DAY + 310);
@@ -342,19 +332,12 @@ fn who_goes_further_back_does_not_bring_again_what_was_rolled_back() {
 #[test]
 fn a_rollback_that_failed_half_way_is_one() {
     let told = |noted: Option<&str>| {
-        let mut back = done("back", "0", DAY + 210);
+        let mut back = back();
         back["status"]["conditions"][2]["status"] = "False".into();
         if let Some(index) = noted {
             back["metadata"]["annotations"] = json!({crate::kubefleet::run::ROLLED_BACK: index});
         }
-        let mut all = with_runs([
-            done("first", "0", DAY + 10),
-            done("second", "1", DAY + 110),
-            back,
-            Value::Null,
-        ]);
-        all.pop();
-        taken(&all, "1")
+        taken(&with_runs([first(), second(), back]), "1")
     };
     let failed = "ClusterStagedUpdateRun back failed to roll snapshot 1 back to snapshot 0";
     assert_eq!(told(Some("1")), failed);
@@ -371,12 +354,7 @@ fn the_content_of_a_snapshot_that_was_rolled_back_is_known_again() {
         snapshot
     };
     let objects = |last: Value| {
-        let mut all = with_runs([
-            done("first", "0", DAY + 10),
-            done("second", "1", DAY + 110),
-            done("back", "0", DAY + 210),
-            last,
-        ]);
+        let mut all = with_runs([first(), second(), back(), last]);
         all[1] = hashed("0", DAY, "good");
         all[2] = hashed("1", DAY + 100, "bad");
         all[3] = hashed("2", DAY + 300, "good");
@@ -403,28 +381,24 @@ fn the_content_of_a_snapshot_that_was_rolled_back_is_known_again() {
 /// The correction waits beside the run that is taken back, or a deleted one had brought it.
 #[test]
 fn what_was_not_yet_brought_is_not_taken_back_with_another() {
-    let objects = |back: i64| {
-        let mut all = with_runs([
-            done("first", "0", DAY + 10),
-            done("second", "1", DAY + 110),
-            done("back", "0", DAY + back),
+    let objects = |back: Option<Value>| {
+        let runs = [first(), second()].into_iter().chain(back);
+        let others = [
             resting("rests", "2", DAY + 310),
-        ]);
-        all.push(done("again", "0", DAY + 420));
-        if back > 420 {
-            all.remove(6);
-        }
-        all
+            done("again", "0", DAY + 420),
+        ];
+        with_runs(runs.chain(others))
     };
     let told = |objects: &[Value]| taken(objects, "2");
-    assert_eq!(told(&objects(430)), "");
+    assert_eq!(told(&objects(None)), "");
     // The other one was taken back before.
+    let before = told(&objects(Some(back())));
     let back = "ClusterStagedUpdateRun again selected snapshot 0 when snapshot 2 existed, which may have been \
                 rolled back";
-    assert_eq!(told(&objects(210)), back);
+    assert_eq!(before, back);
     // The rollback has noted what it took back; a snapshot that came later is another.
     let noted = |index: &str, made: i64| {
-        let mut all = objects(430);
+        let mut all = objects(None);
         let key = "kubectl-fleet-stage/rolled-back";
         all[7]["metadata"]["annotations"] = json!({key: index});
         all[3] = own("2", DAY + made);
@@ -436,7 +410,7 @@ fn what_was_not_yet_brought_is_not_taken_back_with_another() {
     assert_eq!(noted("1", 120), "");
     assert_eq!(noted("2", 500), "");
     // One that is still to be made is another, too, and so is that of a placement which was made again.
-    let mut next = objects(430);
+    let mut next = objects(None);
     next[7]["metadata"]["annotations"] = json!({"kubectl-fleet-stage/rolled-back": "2"});
     let gone = next.remove(3);
     assert_eq!(told(&next), "");
@@ -449,7 +423,7 @@ fn what_was_not_yet_brought_is_not_taken_back_with_another() {
 fn clusters_tell_what_a_deleted_run_took_back() {
     let told = |has: &str, second: Value, written: i64| {
         let mut all = with_runs([
-            done("first", "0", DAY + 10),
+            first(),
             second,
             resting("rests", "1", DAY + 150),
             resting("next", "2", DAY + 400),
@@ -462,7 +436,6 @@ fn clusters_tell_what_a_deleted_run_took_back() {
         all.push(binding);
         taken_back(&all)
     };
-    let second = || done("second", "1", DAY + 110);
     let back = "every cluster to which ClusterStagedUpdateRun second brought snapshot 1 has snapshot 0 again";
     assert_eq!(told("0", second(), 149), (back.to_owned(), false));
     // The run that rests was made before clusters went back.
@@ -479,15 +452,9 @@ fn clusters_tell_what_a_deleted_run_took_back() {
 
 #[test]
 fn what_was_taken_back_is_no_way_back() {
-    let objects = |back: Value| {
-        with_runs([
-            done("first", "0", DAY + 10),
-            done("second", "1", DAY + 110),
-            back,
-            under_way("third", "2", DAY + 310),
-        ])
-    };
-    let mut all = objects(done("back", "0", DAY + 210));
+    let objects =
+        |back: Value| with_runs([first(), second(), back, under_way("third", "2", DAY + 310)]);
+    let mut all = objects(back());
     assert_eq!(good(&all), ("0 of back".to_owned(), Vec::new()));
     // Snapshot 0 is pruned.
     all.remove(1);
@@ -496,7 +463,7 @@ fn what_was_taken_back_is_no_way_back() {
     let taken = "snapshot 1, which second completed, was taken back: back rolled snapshot 1 back to snapshot 0";
     assert_eq!(why[1], taken, "{why:?}");
     // The same snapshot was completed again afterwards.
-    let mut all = objects(done("back", "0", DAY + 210));
+    let mut all = objects(back());
     all.push(done("again", "1", DAY + 230));
     *all.get_mut(7).unwrap() = under_way("third", "2", DAY + 330);
     assert_eq!(good(&all).0, "1 of again");
@@ -601,15 +568,8 @@ fn a_run_that_has_not_begun_is_told_from_the_one_before() {
 
 #[test]
 fn what_cannot_be_used_is_passed_over() {
-    let mut objects = vec![
-        placement(),
-        own("0", DAY),
-        own("1", DAY + 100),
-        own("2", DAY + 300),
-        done("first", "0", DAY + 10),
-        done("second", "1", DAY + 110),
-        under_way("third", "2", DAY + 310),
-    ];
+    let third = under_way("third", "2", DAY + 310);
+    let mut objects = with_runs([first(), second(), third]);
     let says = |objects: &[Value], why: &str| {
         let text = format!("snapshot 1, which second completed, {why}");
         assert_eq!(good(objects), ("0 of first".to_owned(), vec![text]));
@@ -635,7 +595,7 @@ fn what_cannot_be_used_is_passed_over() {
 #[test]
 fn what_no_run_knows_is_said() {
     let objects = with_runs([
-        done("first", "0", DAY + 10),
+        first(),
         under_way("third", "2", DAY + 310),
         run("later", "3", [Some(DAY + 400), None, None, None]),
         run("last", "4", [Some(DAY + 500), None, None, None]),
@@ -652,8 +612,8 @@ fn what_is_unknown_ends_the_search() {
         own("0", DAY),
         own("1", DAY + 112),
         own("2", DAY + 300),
-        done("first", "0", DAY + 10),
-        done("second", "1", DAY + 110),
+        first(),
+        second(),
         under_way("third", "2", DAY + 310),
     ];
     let why = "whether the current snapshot 1 is the one that second completed is unknown";
@@ -702,7 +662,6 @@ fn it_never_crosses_a_life_of_the_placement() {
 
 #[test]
 fn an_earlier_try_is_known_again() {
-    let first = || done("first", "0", DAY + 10);
     let back = || under_way("back", "0", DAY + 500);
     let is_earlier_try = |objects: &[Value]| earlier_try(&inventory(objects), "back").is_some();
     let with = |runs: &[Value]| is_earlier_try(&[&[placement(), own("0", DAY)], runs].concat());
