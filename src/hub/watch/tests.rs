@@ -25,11 +25,25 @@ fn list_of(kind: &str, version: u32, items: &str) -> ServerReply {
     let body = format!(
         r#"{{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"{kind}List","metadata":{{"resourceVersion":"{version}"}},"items":[{items}]}}"#
     );
-    ServerReply::Whole(200, "", body)
+    answer(200, &body)
+}
+
+fn answer(code: u16, body: &str) -> ServerReply {
+    ServerReply::Whole(code, "", body.to_owned())
+}
+
+/// What most watches begin with.
+fn first_list() -> ServerReply {
+    list(10, &[run("a", "1", 5)])
 }
 
 fn event(kind: &str, object: &str) -> String {
     format!(r#"{{"type":"{kind}","object":{object}}}"#)
+}
+
+/// The run of the first list has changed.
+fn changed(version: u32) -> String {
+    event("MODIFIED", &run("a", "1", version))
 }
 
 fn bookmark(version: u32) -> String {
@@ -123,10 +137,10 @@ fn quiet(watch: &mut Watch) -> bool {
 #[test]
 fn a_watch_lists_and_goes_on_from_there() {
     let hub = FakeHub::new(vec![
-        list(10, &[run("a", "1", 5)]),
+        first_list(),
         ServerReply::Silent(vec![
             event("ADDED", &run("b", "2", 11)),
-            event("MODIFIED", &run("a", "1", 12)),
+            changed(12),
             event("DELETED", &run("b", "2", 13)),
         ]),
     ]);
@@ -169,23 +183,19 @@ fn one_object_and_labels_are_selected_by_the_server() {
 #[test]
 fn a_connection_that_ends_is_resumed() {
     for end in [
-        ServerReply::Lines(vec![event("MODIFIED", &run("a", "1", 12)), bookmark(20)]),
-        ServerReply::Silent(vec![event("MODIFIED", &run("a", "1", 12)), bookmark(20)]),
-        ServerReply::Cut(vec![
-            event("MODIFIED", &run("a", "1", 12)),
-            bookmark(20),
-            event("MODIFIED", &run("a", "1", 21)),
-        ]),
+        ServerReply::Lines(vec![changed(12), bookmark(20)]),
+        ServerReply::Silent(vec![changed(12), bookmark(20)]),
+        ServerReply::Cut(vec![changed(12), bookmark(20), changed(21)]),
     ] {
         let hub = FakeHub::new(vec![
-            list(10, &[run("a", "1", 5)]),
+            first_list(),
             end,
             ServerReply::Slammed,
             ServerReply::Silent(vec![
-                event("MODIFIED", &run("a", "1", 21)),
+                changed(21),
                 // Sent again after the resumption: no news.
-                event("MODIFIED", &run("a", "1", 21)),
-                event("MODIFIED", &run("a", "1", 22)),
+                changed(21),
+                changed(22),
             ]),
         ]);
         let mut watch = hub.watch(&[all()]);
@@ -207,17 +217,9 @@ fn a_connection_that_ends_is_resumed() {
 #[test]
 fn what_was_missed_is_told_once() {
     for expired in [
-        ServerReply::Lines(vec![event("MODIFIED", &run("a", "1", 11)), gone()]),
-        ServerReply::Whole(
-            410,
-            "",
-            r#"{"kind":"Status","message":"too old"}"#.to_owned(),
-        ),
-        ServerReply::Whole(
-            400,
-            "",
-            r#"{"kind":"Status","message":"invalid"}"#.to_owned(),
-        ),
+        ServerReply::Lines(vec![changed(11), gone()]),
+        answer(410, r#"{"kind":"Status","message":"too old"}"#),
+        answer(400, r#"{"kind":"Status","message":"invalid"}"#),
     ] {
         let hub = FakeHub::new(vec![
             list(10, &[run("a", "1", 5), run("b", "2", 6), run("c", "3", 7)]),
@@ -244,9 +246,9 @@ fn a_hub_that_asks_for_patience_gets_it() {
     let busy = |code| ServerReply::Whole(code, "Retry-After: 0\r\n", "{}".to_owned());
     let hub = FakeHub::new(vec![
         busy(503),
-        list(10, &[run("a", "1", 5)]),
+        first_list(),
         busy(429),
-        ServerReply::Silent(vec![event("MODIFIED", &run("a", "1", 11))]),
+        ServerReply::Silent(vec![changed(11)]),
     ]);
     let mut watch = hub.watch(&[all()]);
     assert_eq!(told(&mut watch, 2), ["=a@5", "a@11"]);
@@ -255,17 +257,17 @@ fn a_hub_that_asks_for_patience_gets_it() {
 #[test]
 fn a_hub_that_is_away_is_told_and_waited_for() {
     let hub = FakeHub::new(vec![
-        list(10, &[run("a", "1", 5)]),
-        ServerReply::Whole(500, "", String::new()),
-        ServerReply::Whole(500, "", String::new()),
-        ServerReply::Silent(vec![event("MODIFIED", &run("a", "1", 11))]),
+        first_list(),
+        answer(500, ""),
+        answer(500, ""),
+        ServerReply::Silent(vec![changed(11)]),
     ]);
     let mut watch = hub.watch(&[all()]);
     let away = "away: the hub answered 500: Internal Server Error";
     assert_eq!(told(&mut watch, 4), ["=a@5", away, "back", "a@11"]);
 
-    let broken = vec![ServerReply::Whole(500, "", String::new()); 100];
-    let first = [list(10, &[run("a", "1", 5)])];
+    let broken = vec![answer(500, ""); 100];
+    let first = [first_list()];
     let hub = FakeHub::new(first.into_iter().chain(broken).collect());
     let give_up = Duration::from_millis(400);
     let mut watch = hub.watch_at(WatchPace { give_up, ..PACE }, &[all()]);
@@ -276,10 +278,7 @@ fn a_hub_that_is_away_is_told_and_waited_for() {
 
 #[test]
 fn what_stays_refused_ends_a_watch() {
-    let refused = |code| {
-        let body = r#"{"kind":"Status","message":"no"}"#;
-        ServerReply::Whole(code, "", body.to_owned())
-    };
+    let refused = |code| answer(code, r#"{"kind":"Status","message":"no"}"#);
     for (code, words) in [
         (401, "the hub rejected the credentials: no"),
         (403, "forbidden: no"),
@@ -301,7 +300,7 @@ fn what_stays_refused_ends_a_watch() {
 /// tells is told.
 #[test]
 fn what_is_no_watch_is_made_up_for_by_lists() {
-    let page = |body: &str| ServerReply::Whole(200, "", body.to_owned());
+    let page = |body| answer(200, body);
     for bad in [
         page("<html><title>Log in</title></html>\n"),
         page(r#"{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no"}"#),
@@ -312,7 +311,7 @@ fn what_is_no_watch_is_made_up_for_by_lists() {
         ServerReply::Lines(Vec::new()),
     ] {
         let hub = FakeHub::new(vec![
-            list(10, &[run("a", "1", 5)]),
+            first_list(),
             bad.clone(),
             list(20, &[run("a", "1", 15)]),
             bad.clone(),
@@ -329,18 +328,15 @@ fn what_is_no_watch_is_made_up_for_by_lists() {
 /// However long a hub asks for patience: no pause grows beyond all bounds.
 #[test]
 fn a_hub_that_is_busy_for_ever_ends_nothing() {
-    let busy = ServerReply::Whole(429, "", "{}".to_owned());
-    let mut replies = vec![list(10, &[run("a", "1", 5)])];
+    let busy = answer(429, "{}");
+    let mut replies = vec![first_list()];
     replies.extend(vec![busy; 2]);
     for _ in 0..80 {
         // Each time one more pause, and none of them brings anything.
         replies.push(ServerReply::Lines(vec![gone()]));
-        replies.push(list(10, &[run("a", "1", 5)]));
+        replies.push(first_list());
     }
-    replies.push(ServerReply::Silent(vec![event(
-        "MODIFIED",
-        &run("a", "1", 11),
-    )]));
+    replies.push(ServerReply::Silent(vec![changed(11)]));
     let hub = FakeHub::new(replies);
     let mut watch = hub.watch(&[all()]);
     let mut news = told(&mut watch, 2);
@@ -381,7 +377,7 @@ fn several_queries_are_one_stream() {
 #[test]
 fn a_mirror_answers_with_what_is_true_now() {
     let hub = FakeHub::new(vec![
-        list(10, &[run("a", "1", 5)]),
+        first_list(),
         ServerReply::Silent(vec![
             event("ADDED", &run("b", "2", 11)),
             event("DELETED", &run("a", "1", 12)),
@@ -410,7 +406,7 @@ fn a_mirror_answers_with_what_is_true_now() {
 
 #[test]
 fn a_mirror_knows_what_it_cannot_know() {
-    let refused = |code| ServerReply::Whole(code, "", "{}".to_owned());
+    let refused = |code| answer(code, "{}");
     let hub = FakeHub::new(vec![refused(403)]);
     let mut mirror = Mirror::new(hub.watch(&[]));
     let answers = mirror.answer(&[all()]);
@@ -418,7 +414,7 @@ fn a_mirror_knows_what_it_cannot_know() {
     assert!(mirror.lost().is_none());
 
     // Followed no longer: what was read is not true any more.
-    let hub = FakeHub::new(vec![list(10, &[run("a", "1", 5)]), refused(401)]);
+    let hub = FakeHub::new(vec![first_list(), refused(401)]);
     let mut mirror = Mirror::new(hub.watch(&[]));
     assert_eq!(mirror.answer(&[all()])[0].objects.len(), 1);
     assert_eq!(mirror.wait(test_hub::waiting::HANGS), MirrorUpdate::Changed);
