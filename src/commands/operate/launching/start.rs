@@ -116,18 +116,7 @@ pub(in crate::commands) fn start(
                     );
                     proposal.preview.warning(&other);
                 }
-                proposal.question = Ok(match risks.deleted {
-                    0 if unattended => None,
-                    0 => Some(format!(
-                        "Start {} with this content, which the plan did not show?",
-                        run.name
-                    )),
-                    deleted => Some(format!(
-                        "Start {}? It deletes {}, which the plan did not show.",
-                        run.name,
-                        count(deleted, "object")
-                    )),
-                });
+                proposal.question = Ok(ask_of_unplanned(&run.name, risks.deleted, unattended));
             }
         }
         made = proposal.what.run.present().cloned();
@@ -182,28 +171,14 @@ pub(in crate::commands) fn start(
         steering::steer(&inventory, run, RequestedState::Start, op)
     });
     let steered = steered.map_err(|mut error| {
-        let (old, how) = match &taken_back {
-            Some((kept, _)) => {
-                // Who looks for the reason finds it at the run that stays.
-                if unfit == Some(UnfitRun::Recorded) {
-                    let diagnose = kept.object().fleet("diagnose");
-                    error.hint = Some(Hint::new("what is wrong there:").command(diagnose));
-                }
-                (&kept.object().name, "try again")
-            }
-            None => (
-                &run.name,
-                "make a run in its place: this one keeps its content",
-            ),
-        };
-        let again = run.scope().fleet("run").flag("--from", old);
-        let again = again.switch("--replace");
-        let mut anew = Hint::new(format!("once that is corrected, {how}:")).command(again.clone());
-        if let Some(index) = index.filter(|_| unfit == Some(UnfitRun::Deletes)) {
-            anew = anew
-                .text("or, if all of that is to be deleted:")
-                .command(again.flag("--snapshot", index));
+        let stays = taken_back.as_ref().map(|(kept, _)| kept.object());
+        // Who looks for the reason finds it at the run that stays.
+        if let Some(stays) = stays.filter(|_| unfit == Some(UnfitRun::Recorded)) {
+            let diagnose = stays.fleet("diagnose");
+            error.hint = Some(Hint::new("what is wrong there:").command(diagnose));
         }
+        let deleting = index.filter(|_| unfit == Some(UnfitRun::Deletes));
+        let anew = made_anew(run, stays, deleting);
         if plan.is_none() && first.is_empty() {
             return if unfit.is_some() {
                 error.also(anew)
@@ -232,6 +207,39 @@ pub(in crate::commands) fn start(
         })
     })?;
     steering::finish(&steered, RequestedState::Start, op)
+}
+
+/// What is asked of content that the plan did not show; of a script only where it deletes something.
+fn ask_of_unplanned(name: &str, deleted: usize, unattended: bool) -> Option<String> {
+    match deleted {
+        0 if unattended => None,
+        0 => Some(format!(
+            "Start {name} with this content, which the plan did not show?"
+        )),
+        deleted => Some(format!(
+            "Start {name}? It deletes {}, which the plan did not show.",
+            count(deleted, "object")
+        )),
+    }
+}
+
+/// How another run is made in place of one that was not started: of the run that stays, where there is one.
+/// `deleting` is the index of a snapshot that deletes objects.
+fn made_anew(run: &ObjectRef, stays: Option<&ObjectRef>, deleting: Option<String>) -> Hint {
+    let how = match stays {
+        Some(_) => "try again",
+        None => "make a run in its place: this one keeps its content",
+    };
+    let old = &stays.unwrap_or(run).name;
+    let again = run.scope().fleet("run").flag("--from", old);
+    let again = again.switch("--replace");
+    let anew = Hint::new(format!("once that is corrected, {how}:")).command(again.clone());
+    match deleting {
+        Some(index) => anew
+            .text("or, if all of that is to be deleted:")
+            .command(again.flag("--snapshot", index)),
+        None => anew,
+    }
 }
 
 /// The command that starts a run that exists, at the risks that were accepted.
