@@ -221,55 +221,7 @@ fn remedies(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     let clusters = affected.clusters();
     let object = affected.manifest.describe();
     let on_hub = affected.all_on_hub();
-    finding = match problem {
-        P::QuotaExceeded { quota } => finding.look_with(
-            format!(
-                "Check what uses up the ResourceQuota {quota} on {}.",
-                affected.cluster()
-            ),
-            affected
-                .on_member("describe")
-                .namespace(affected.manifest.namespace)
-                .arg("resourcequota")
-                .arg(quota),
-        ),
-        P::WebhookUnreachable { webhook } if let Some(own) = own_webhook(affected) => {
-            let it = Subject::new(&own.kind, "", &own.meta.name);
-            let on_it = |verb| {
-                let command = affected.on_member(verb).arg(own.kind.to_lowercase());
-                command.arg(&own.meta.name)
-            };
-            finding
-                .look_with(
-                    format!("Check whether {webhook} is of {it}, which the content itself brings."),
-                    on_it("get").flag("-o", "yaml"),
-                )
-                .disrupt_with(
-                    format!(
-                        "Delete {it} on {}, if it is and its service needs what it refuses: the agent creates it \
-                         again after that.",
-                        affected.one_by_one()
-                    ),
-                    on_it("delete"),
-                )
-                .then_continues(affected.cx)
-                .new_run(
-                    affected.cx,
-                    format!(
-                        "Or correct {it} on the hub and start a new run: what the agent creates again may refuse \
-                         the object at its next check, and does so on the next cluster."
-                    ),
-                )
-        }
-        P::ObjectModified => finding.look_with(
-            format!(
-                "Find what keeps changing {object} on {}.",
-                affected.cluster()
-            ),
-            affected.kubectl("get").showing_field_managers(),
-        ),
-        _ => finding,
-    };
+    finding = look(affected, finding);
     let own_quota = |quota: &str| affected.in_content("ResourceQuota", |it| it == quota);
     let (member, content) = match problem {
         P::QuotaExceeded { quota } if let Some(own) = own_quota(quota) => (
@@ -359,6 +311,61 @@ fn remedies(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         finding = finding.replaced_there(affected);
     }
     finding
+}
+
+/// What is looked at first, and what a webhook needs that the content itself brings.
+fn look(affected: &AffectedObject<'_, '_>, finding: Finding) -> Finding {
+    use ManifestProblem as P;
+    match &affected.manifest.problem {
+        P::QuotaExceeded { quota } => finding.look_with(
+            format!(
+                "Check what uses up the ResourceQuota {quota} on {}.",
+                affected.cluster()
+            ),
+            affected
+                .on_member("describe")
+                .namespace(affected.manifest.namespace)
+                .arg("resourcequota")
+                .arg(quota),
+        ),
+        P::WebhookUnreachable { webhook } if let Some(own) = own_webhook(affected) => {
+            let it = Subject::new(&own.kind, "", &own.meta.name);
+            let on_it = |verb| {
+                let command = affected.on_member(verb).arg(own.kind.to_lowercase());
+                command.arg(&own.meta.name)
+            };
+            finding
+                .look_with(
+                    format!("Check whether {webhook} is of {it}, which the content itself brings."),
+                    on_it("get").flag("-o", "yaml"),
+                )
+                .disrupt_with(
+                    format!(
+                        "Delete {it} on {}, if it is and its service needs what it refuses: the agent creates it \
+                         again after that.",
+                        affected.one_by_one()
+                    ),
+                    on_it("delete"),
+                )
+                .then_continues(affected.cx)
+                .new_run(
+                    affected.cx,
+                    format!(
+                        "Or correct {it} on the hub and start a new run: what the agent creates again may refuse \
+                         the object at its next check, and does so on the next cluster."
+                    ),
+                )
+        }
+        P::ObjectModified => finding.look_with(
+            format!(
+                "Find what keeps changing {} on {}.",
+                affected.manifest.describe(),
+                affected.cluster()
+            ),
+            affected.kubectl("get").showing_field_managers(),
+        ),
+        _ => finding,
+    }
 }
 
 /// A rule of the member refused the object: the content follows it, or its owner changes it.

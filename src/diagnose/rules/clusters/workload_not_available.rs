@@ -118,36 +118,7 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let clusters: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
     let subject = finding.subject.clone();
     finding = member_findings::statuses(affected.cx, &subject, &clusters, finding);
-    let without_nodes: Vec<_> = affected
-        .on
-        .iter()
-        .filter_map(|failing| failing.member)
-        .filter(|member| has_pods(affected.manifest.kind) && member.nodes() == Some("0"))
-        .collect();
-    for member in without_nodes.iter().take(3) {
-        finding = finding.evidence(
-            member.object(),
-            "status.properties[kubernetes-fleet.io/node-count].value",
-            "0",
-        );
-    }
-    if without_nodes.len() == affected.on.len() {
-        finding.fault = Some(FaultOrigin::Environment);
-    }
-    if let Some(member) = without_nodes.first() {
-        let names = without_nodes.iter().map(|member| member.meta.name.as_str());
-        let (names, report) = match without_nodes.as_slice() {
-            [one] => (one.meta.name.clone(), "reports"),
-            _ => (enumerate(names), "report"),
-        };
-        finding.add_sentence(&format!(
-            "{names} {report} no nodes: pods start once nodes have joined."
-        ));
-        finding = finding.look_with(
-            "Check whether nodes have joined.",
-            CommandLine::member(member.meta.name.as_str(), "get").arg("nodes"),
-        );
-    }
+    finding = without_nodes(affected, finding);
     let (causes, fields) = if has_pods(affected.manifest.kind) {
         finding = finding.look_with(
             list,
@@ -181,6 +152,41 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             affected.cx,
             &format!("Or fix {} on the hub{fields}", affected.on_hub()),
         )
+}
+
+/// Where members have no nodes, no pod can start.
+fn without_nodes(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
+    let members: Vec<_> = affected
+        .on
+        .iter()
+        .filter_map(|failing| failing.member)
+        .filter(|member| has_pods(affected.manifest.kind) && member.nodes() == Some("0"))
+        .collect();
+    for member in members.iter().take(3) {
+        finding = finding.evidence(
+            member.object(),
+            "status.properties[kubernetes-fleet.io/node-count].value",
+            "0",
+        );
+    }
+    if members.len() == affected.on.len() {
+        finding.fault = Some(FaultOrigin::Environment);
+    }
+    if let Some(member) = members.first() {
+        let names = members.iter().map(|it| it.meta.name.as_str());
+        let (names, report) = match members.as_slice() {
+            [one] => (one.meta.name.clone(), "reports"),
+            _ => (enumerate(names), "report"),
+        };
+        finding.add_sentence(&format!(
+            "{names} {report} no nodes: pods start once nodes have joined."
+        ));
+        finding = finding.look_with(
+            "Check whether nodes have joined.",
+            CommandLine::member(member.meta.name.as_str(), "get").arg("nodes"),
+        );
+    }
+    finding
 }
 
 /// When the hub heard from a member agent last, where it heard from none since the object began to be
