@@ -84,7 +84,7 @@ fn request(scope: &Scope, more: &Value) -> Arc<ApprovalRequest> {
     }
 }
 
-fn approved(status: &str, generation: &Value, message: &str) -> Value {
+fn approved(status: &str, generation: i64, message: &str) -> Value {
     json!({"metadata": {"resourceVersion": "42"}, "status": {"conditions": [{
         "type": "Approved", "status": status, "reason": "Approved", "message": message,
         "observedGeneration": generation, "lastTransitionTime": "2026-01-09T02:10:00Z",
@@ -248,10 +248,7 @@ fn an_approval_touches_one_condition_of_the_version_that_was_shown() {
         assert_eq!(sent.body, expected);
         assert!(!sent.force, "nobody's answer is taken over");
         // Another's answer was shown: it is taken over, and only that of the version shown.
-        for there in [
-            approved("True", &json!(2), "ok"),
-            approved("False", &json!(3), "no"),
-        ] {
+        for there in [approved("True", 2, "ok"), approved("False", 3, "no")] {
             let sent = approve(scope, &there).request("v1beta1");
             assert!(sent.force);
             assert_eq!(sent.body["metadata"]["resourceVersion"], "42");
@@ -392,9 +389,9 @@ fn whether_a_request_was_approved_is_seen() {
     let ours = "approved by alice: looks good";
     for scope in &scopes() {
         let now = |more: Value| Some(request_object(scope, &more));
-        let mut another = approved("True", &json!(3), ours);
+        let mut another = approved("True", 3, ours);
         another["metadata"]["uid"] = json!("2f0c1a7e-0002");
-        let mut edited = approved("True", &json!(3), ours);
+        let mut edited = approved("True", 3, ours);
         edited["metadata"]["generation"] = json!(4);
         check(
             &approve(scope, &json!({})),
@@ -405,23 +402,19 @@ fn whether_a_request_was_approved_is_seen() {
                     No,
                     "another wrote something else",
                 ),
+                (now(approved("True", 3, ours)), Yes, "it is approved"),
                 (
-                    now(approved("True", &json!(3), ours)),
-                    Yes,
-                    "it is approved",
-                ),
-                (
-                    now(approved("True", &json!(3), "approved by bob")),
+                    now(approved("True", 3, "approved by bob")),
                     Unclear,
                     "another's answer is there, and may have replaced ours",
                 ),
                 (
-                    now(approved("False", &json!(3), "no")),
+                    now(approved("False", 3, "no")),
                     Unclear,
                     "another's answer is there, and may have replaced ours",
                 ),
                 (
-                    now(approved("True", &json!(2), ours)),
+                    now(approved("True", 2, ours)),
                     Unclear,
                     "ours for another generation",
                 ),
@@ -431,7 +424,7 @@ fn whether_a_request_was_approved_is_seen() {
             ],
         );
         // The same words from before, which did not count.
-        let mut before = approved("True", &json!(2), ours);
+        let mut before = approved("True", 2, ours);
         before["metadata"]["resourceVersion"] = json!("41");
         check(
             &approve(scope, &before),
@@ -510,36 +503,24 @@ fn looking_afterwards_names_the_object() {
 }
 
 /// The run of a phase, with the state that it was asked for.
-fn in_phase(scope: &Scope, phase: Phase, state: &Value) -> Inventory {
+fn in_phase(scope: &Scope, phase: Phase, state: &str) -> Inventory {
     let condition = |kind: &str, status: &str, reason: &str| {
         json!({"type": kind, "status": status, "reason": reason, "observedGeneration": 3,
                "lastTransitionTime": "2026-01-09T02:05:00Z"})
     };
     let initialized = condition("Initialized", "True", "UpdateRunInitializedSuccessfully");
+    let failed = condition("Initialized", "False", "UpdateRunInitializedFailed");
     let progressing = |status: &str, reason: &str| condition("Progressing", status, reason);
+    let ended = |status: &str, reason: &str| condition("Succeeded", status, reason);
     let conditions = match phase {
         Phase::Initializing => json!([]),
-        Phase::InitializationFailed => {
-            json!([condition(
-                "Initialized",
-                "False",
-                "UpdateRunInitializedFailed"
-            )])
-        }
+        Phase::InitializationFailed => json!([failed]),
         Phase::Idle | Phase::Deleting => json!([initialized]),
         Phase::Executing => json!([initialized, progressing("True", "UpdateRunProgressing")]),
         Phase::Stopping => json!([initialized, progressing("Unknown", "UpdateRunStopping")]),
         Phase::Stopped => json!([initialized, progressing("False", "UpdateRunStopped")]),
-        Phase::Succeeded => {
-            json!([
-                initialized,
-                condition("Succeeded", "True", "UpdateRunSucceeded")
-            ])
-        }
-        Phase::Failed => json!([
-            initialized,
-            condition("Succeeded", "False", "UpdateRunFailed")
-        ]),
+        Phase::Succeeded => json!([initialized, ended("True", "UpdateRunSucceeded")]),
+        Phase::Failed => json!([initialized, ended("False", "UpdateRunFailed")]),
     };
     let mut more = json!({"spec": {"state": state}, "status": {"conditions": conditions}});
     if phase == Phase::Deleting {
@@ -610,7 +591,7 @@ fn every_phase_knows_what_each_wish_means() {
         (Phase::Deleting, "Run", [deleting.clone(), deleting.clone(), deleting]),
     ];
     for (phase, state, expected) in &table {
-        let inventory = in_phase(&Scope::Cluster, *phase, &json!(state));
+        let inventory = in_phase(&Scope::Cluster, *phase, state);
         let rollout = Rollout::new(&inventory).unwrap();
         assert_eq!(rollout.phase, *phase);
         for (wish, expected) in WISHES.into_iter().zip(expected) {
@@ -646,7 +627,7 @@ fn only_what_the_server_allows_is_written() {
             Phase::Stopped,
         ] {
             for state in ["Initialize", "Run", "Stop"] {
-                let inventory = in_phase(scope, phase, &json!(state));
+                let inventory = in_phase(scope, phase, state);
                 let rollout = Rollout::new(&inventory).unwrap();
                 for wish in WISHES {
                     let StateStep::Write(change) = step(&rollout, wish) else {
@@ -669,7 +650,7 @@ fn only_what_the_server_allows_is_written() {
 
 #[test]
 fn a_hub_that_ignores_the_state_is_not_written_to() {
-    let mut inventory = in_phase(&Scope::Cluster, Phase::Executing, &json!("Initialize"));
+    let mut inventory = in_phase(&Scope::Cluster, Phase::Executing, "Initialize");
     inventory.hub = HubFacts {
         run_states: Some(Vec::new()),
     };

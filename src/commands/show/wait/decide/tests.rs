@@ -45,30 +45,14 @@ fn stage(name: &str, state: StageState, tasks: Vec<GateFacts>) -> StageProgress 
 fn run(verdict: Verdict, states: [StageState; 3], approvals: [GateState; 3]) -> Status {
     let [dev, test, prod] = states;
     let [after_test, before_prod, after_prod] = approvals;
+    let timer = task("dev", TaskTime::After, None, GateState::NotReached);
+    let tested = task("test", TaskTime::After, Some("r-after-test"), after_test);
+    let opens = task("prod", TaskTime::Before, Some("r-before-prod"), before_prod);
+    let ends = task("prod", TaskTime::After, Some("r-after-prod"), after_prod);
     let stages = vec![
-        stage(
-            "dev",
-            dev,
-            vec![task("dev", TaskTime::After, None, GateState::NotReached)],
-        ),
-        stage(
-            "test",
-            test,
-            vec![task(
-                "test",
-                TaskTime::After,
-                Some("r-after-test"),
-                after_test,
-            )],
-        ),
-        stage(
-            "prod",
-            prod,
-            vec![
-                task("prod", TaskTime::Before, Some("r-before-prod"), before_prod),
-                task("prod", TaskTime::After, Some("r-after-prod"), after_prod),
-            ],
-        ),
+        stage("dev", dev, vec![timer]),
+        stage("test", test, vec![tested]),
+        stage("prod", prod, vec![opens, ends]),
     ];
     let gates = stages.iter().flat_map(|stage| &stage.gates);
     let open = gates.filter(|gate| gate.state == GateState::Pending);
@@ -111,6 +95,10 @@ fn usual(verdict: Verdict) -> Status {
     }
 }
 
+fn decided(status: &Status, condition: &str, keep_waiting: bool) -> WaitDecision {
+    decide(status, &conditions(condition), keep_waiting)
+}
+
 /// One letter for a decision: `m`et, `o`ver, `i`mpossible, `w`ait, `u`nknown.
 fn letter(decision: &WaitDecision) -> char {
     match decision {
@@ -125,13 +113,7 @@ fn letter(decision: &WaitDecision) -> char {
 fn row(condition: &str, keep_waiting: bool) -> String {
     VERDICTS
         .iter()
-        .map(|verdict| {
-            letter(&decide(
-                &usual(*verdict),
-                &conditions(condition),
-                keep_waiting,
-            ))
-        })
+        .map(|verdict| letter(&decided(&usual(*verdict), condition, keep_waiting)))
         .collect()
 }
 
@@ -151,7 +133,7 @@ fn a_request_that_is_missing_is_no_approval_to_give() {
             gate.since = since.map(|since| as_of + SignedDuration::from_secs(since));
         }
         for condition in ["approval", "approval=test", "approval=test/after"] {
-            let decision = decide(&status, &conditions(condition), false);
+            let decision = decided(&status, condition, false);
             assert_eq!(letter(&decision), wanted, "{condition} {since:?} {state:?}");
         }
     }
@@ -256,7 +238,7 @@ fn an_approval_is_the_one_that_is_named() {
 
     let decided = |verdict, (stages, approvals), condition: &str, keep_waiting| {
         let status = run(verdict, stages, approvals);
-        letter(&decide(&status, &conditions(condition), keep_waiting))
+        letter(&decided(&status, condition, keep_waiting))
     };
     let before_prod = ([Done, Done, WaitingBefore], [Given, Open, Ahead]);
     let after_test = ([Done, WaitingAfter, Pending], [Open, Ahead, Ahead]);
@@ -309,29 +291,24 @@ fn an_approval_that_counts_is_not_open() {
     let mut status = run(Verdict::Progressing, stages, [Open, Ahead, Ahead]);
     status.gates[0].state = GateState::Approved;
     for condition in ["approval", "approval=test"] {
-        assert_eq!(
-            decide(&status, &conditions(condition), false),
-            WaitDecision::Wait
-        );
+        assert_eq!(decided(&status, condition, false), WaitDecision::Wait);
     }
     // The controller ignores it: someone has to approve once more.
     let mut status = run(Verdict::WaitingForApproval, stages, [Open, Ahead, Ahead]);
     status.gates[0].state = GateState::Ignored;
-    let decision = decide(&status, &conditions("approval=test"), false);
+    let decision = decided(&status, "approval=test", false);
     assert_eq!(letter(&decision), 'm');
 }
 
 #[test]
 fn a_stage_that_is_not_there_is_told_with_those_that_are() {
     let status = usual(Verdict::Progressing);
-    let WaitDecision::Unknown(problem, hint) = decide(&status, &conditions("stage=prodd"), false)
-    else {
+    let WaitDecision::Unknown(problem, hint) = decided(&status, "stage=prodd", false) else {
         panic!("it is there");
     };
     assert_eq!(problem, "ClusterStagedUpdateRun r has no stage \"prodd\"");
     assert_eq!(hint, "did you mean prod? existing stages: dev, test, prod");
-    let WaitDecision::Unknown(problem, hint) = decide(&status, &conditions("approval=dev"), false)
-    else {
+    let WaitDecision::Unknown(problem, hint) = decided(&status, "approval=dev", false) else {
         panic!("it is there");
     };
     assert_eq!(
