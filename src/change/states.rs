@@ -54,39 +54,7 @@ pub fn step(rollout: &Rollout<'_>, wish: RequestedState) -> StateStep {
             );
         }
         Phase::Succeeded | Phase::Failed | Phase::InitializationFailed => {
-            let how = match rollout.phase {
-                Phase::Succeeded => "has succeeded",
-                Phase::Failed => "has failed",
-                _ => "could not be initialized",
-            };
-            let verb = match wish {
-                RequestedState::Start => "started",
-                RequestedState::Stop => "stopped",
-                RequestedState::Resume => "resumed",
-            };
-            let refusal = format!("{object} {how}: a finished run cannot be {verb}");
-            if wish == RequestedState::Stop {
-                let back = object.fleet("rollback");
-                let hint =
-                    Hint::new("it changes no more clusters; to go back to an earlier snapshot:");
-                return refused(refusal, hint.command(back));
-            }
-            if rollout.phase == Phase::InitializationFailed {
-                let why =
-                    Hint::new("a new run fails in the same way until that is fixed; find out why:");
-                return refused(refusal, why.command(object.fleet("diagnose")));
-            }
-            return refused(
-                refusal,
-                Hint::new(format!(
-                    "create a new run with the same placement and strategy, and {}:",
-                    match run.pinned() {
-                        Some(index) => format!("snapshot {index}"),
-                        None => "the current content".to_owned(),
-                    }
-                ))
-                .command(steps::new_run(run)),
-            );
+            return over(rollout, wish);
         }
         _ => {}
     }
@@ -112,7 +80,9 @@ pub fn step(rollout: &Rollout<'_>, wish: RequestedState) -> StateStep {
         };
     }
     match (wish, rollout.phase) {
-        (RequestedState::Start, Phase::Idle | Phase::Initializing) if wants(rollout, "Run") => {
+        (RequestedState::Start | RequestedState::Resume, Phase::Idle | Phase::Initializing)
+            if wants(rollout, "Run") =>
+        {
             StateStep::Already(format!("{object} starts as soon as it is initialized"))
         }
         (RequestedState::Start, Phase::Idle | Phase::Initializing) if !wants(rollout, "Stop") => {
@@ -156,13 +126,46 @@ pub fn step(rollout: &Rollout<'_>, wish: RequestedState) -> StateStep {
             write("Run", "resume", "resumed")
         }
         (RequestedState::Resume, _) if wants(rollout, "Stop") => write("Run", "resume", "resumed"),
-        (RequestedState::Resume, _) if wants(rollout, "Run") => {
-            StateStep::Already(format!("{object} starts as soon as it is initialized"))
-        }
         (RequestedState::Resume, _) => refused(
             format!("{object} was not started, so there is nothing to resume"),
             instead("start it:", "run"),
         ),
+    }
+}
+
+/// Why nothing becomes of a wish for a run that is over, and what to do instead.
+fn over(rollout: &Rollout<'_>, wish: RequestedState) -> StateStep {
+    let run = rollout.run;
+    let object = run.object();
+    let how = match rollout.phase {
+        Phase::Succeeded => "has succeeded",
+        Phase::Failed => "has failed",
+        _ => "could not be initialized",
+    };
+    let verb = match wish {
+        RequestedState::Start => "started",
+        RequestedState::Stop => "stopped",
+        RequestedState::Resume => "resumed",
+    };
+    let hint = if wish == RequestedState::Stop {
+        Hint::new("it changes no more clusters; to go back to an earlier snapshot:")
+            .command(object.fleet("rollback"))
+    } else if rollout.phase == Phase::InitializationFailed {
+        Hint::new("a new run fails in the same way until that is fixed; find out why:")
+            .command(object.fleet("diagnose"))
+    } else {
+        let content = match run.pinned() {
+            Some(index) => format!("snapshot {index}"),
+            None => "the current content".to_owned(),
+        };
+        Hint::new(format!(
+            "create a new run with the same placement and strategy, and {content}:"
+        ))
+        .command(steps::new_run(run))
+    };
+    StateStep::Refused {
+        why: format!("{object} {how}: a finished run cannot be {verb}"),
+        hint,
     }
 }
 

@@ -212,23 +212,9 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         (None, Some(records)) => records.cluster()?,
         (None, None) => return Err(Error::usage("--member or --member-context is required")),
     };
-    let query = HubQuery::all(Kind::Work, &names::member_namespace(&cluster));
-    let has = |work: &Work| work.spec.workload.manifests.iter().any(|it| wanted.is(it));
-    let mut works: Vec<Arc<Work>> = Vec::new();
-    let queries = [query];
-    let answers = reading.each(&queries, |_, more| match more {
-        ListProgress::Objects(objects) => {
-            works.extend(objects.into_iter().filter_map(|object| match object.body {
-                ObjectBody::Work(work) if has(&work) => Some(work),
-                _ => None,
-            }));
-        }
-        ListProgress::Again => works.clear(),
-    });
-    reading.no_hub()?;
-    let unread = runs::gaps(&queries, &answers);
+    let (works, unread) = works_with(&mut reading, &cluster, &wanted)?;
     let seen = (works.as_slice(), unread.is_empty());
-    gaps.extend(unread.iter().cloned());
+    gaps.extend(unread);
     let in_member =
         records.map(|records| records.compare(&mut reading, (&wanted, &cluster), seen, &mut gaps));
     let mut found = Vec::new();
@@ -276,6 +262,28 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
             (true, false) => Exit::Incomplete,
         },
     )
+}
+
+/// The Works of a cluster that have an object, and what of them could not be read.
+fn works_with(
+    reading: &mut SourceReading,
+    cluster: &str,
+    wanted: &WantedObject,
+) -> Result<(Vec<Arc<Work>>, Vec<NotChecked>), Error> {
+    let has = |work: &Work| work.spec.workload.manifests.iter().any(|it| wanted.is(it));
+    let mut works: Vec<Arc<Work>> = Vec::new();
+    let queries = [HubQuery::all(Kind::Work, &names::member_namespace(cluster))];
+    let answers = reading.each(&queries, |_, more| match more {
+        ListProgress::Objects(objects) => {
+            works.extend(objects.into_iter().filter_map(|object| match object.body {
+                ObjectBody::Work(work) if has(&work) => Some(work),
+                _ => None,
+            }));
+        }
+        ListProgress::Again => works.clear(),
+    });
+    reading.no_hub()?;
+    Ok((works, runs::gaps(&queries, &answers)))
 }
 
 /// That the fleet has the cluster, as far as its member clusters can be listed.
