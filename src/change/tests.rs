@@ -7,7 +7,7 @@ use super::{Change, RunWish, WriteAction, WriteCertainty, approval_message};
 use crate::inventory::source::{HubFacts, HubQuery, Outcome, QueryAnswer};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::object::{Object, ObjectBody};
+use crate::kubefleet::object::Object;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::tolerant::UnknownFields;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
@@ -59,10 +59,7 @@ fn run_object(scope: &Scope, more: &Value) -> Object {
 }
 
 fn run(scope: &Scope, more: &Value) -> Arc<UpdateRun> {
-    match run_object(scope, more).body {
-        ObjectBody::Run(run) => run,
-        other => panic!("{other:?}"),
-    }
+    Arc::clone(run_object(scope, more).get().unwrap())
 }
 
 fn request_object(scope: &Scope, more: &Value) -> Object {
@@ -78,10 +75,7 @@ fn request_object(scope: &Scope, more: &Value) -> Object {
 }
 
 fn request(scope: &Scope, more: &Value) -> Arc<ApprovalRequest> {
-    match request_object(scope, more).body {
-        ObjectBody::Approval(request) => request,
-        other => panic!("{other:?}"),
-    }
+    Arc::clone(request_object(scope, more).get().unwrap())
 }
 
 fn approved(status: &str, generation: i64, message: &str) -> Value {
@@ -173,20 +167,18 @@ fn a_run_is_created_with_what_was_asked_for_and_no_more() {
             ..old.clone()
         };
         let body = create(scope, current.clone()).request("v1beta1").body;
-        let made = Object::of(&body);
-        let made = made.get::<UpdateRun>().unwrap();
+        let made = Object::of_type::<UpdateRun>(&body);
         assert_eq!((made.pinned(), made.rolled_back()), (None, None));
         assert_eq!(made.spec.snapshot_index, "7");
-        assert_eq!(current.differences(made), Vec::<String>::new());
-        assert_eq!(wish().differences(made), Vec::<String>::new());
-        assert_eq!(old.differences(made).len(), 1);
+        assert_eq!(current.differences(&made), Vec::<String>::new());
+        assert_eq!(wish().differences(&made), Vec::<String>::new());
+        assert_eq!(old.differences(&made).len(), 1);
         // What a rollback takes back is noted.
         let back = RunWish {
             rolled_back: Some("9".to_owned()),
             ..old
         };
-        let made = Object::of(&create(scope, back).request("v1beta1").body);
-        let made = made.get::<UpdateRun>().unwrap();
+        let made = Object::of_type::<UpdateRun>(&create(scope, back).request("v1beta1").body);
         assert_eq!((made.pinned(), made.rolled_back()), (Some("7"), Some("9")));
     }
 }

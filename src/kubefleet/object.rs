@@ -529,4 +529,9 @@ impl Object {
         parsed.document(&mut reader).unwrap();
         parsed.objects.pop().unwrap()
     }
+
+    /// Its content, which is to be of this type.
+    pub(crate) fn of_type<T: InBody>(document: &serde_json::Value) -> Arc<T> {
+        Arc::clone(Self::of(document).get().unwrap())
+    }
 }

@@ -394,12 +394,11 @@ mod tests {
     use crate::kubefleet::object::Object;
 
     fn read(spec: &Value, status: &Value) -> Arc<UpdateRun> {
-        let run = Object::of(&json!({
+        Object::of_type(&json!({
             "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
             "kind": "ClusterStagedUpdateRun",
             "metadata": {"name": "run"}, "spec": spec, "status": status,
-        }));
-        Arc::clone(run.get().unwrap())
+        }))
     }
 
     #[test]

@@ -9,20 +9,16 @@ use super::{
 };
 use crate::contents::{Manifest, ManifestKey};
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::object::{Object, ObjectBody};
+use crate::kubefleet::object::Object;
 use crate::kubefleet::{Kind, ObjectRef};
 
 const GROUP: &str = "placement.kubernetes-fleet.io/v1beta1";
 
 fn member(name: &str, labels: &Value) -> MemberCluster {
-    let object = Object::of(&json!({
+    Arc::unwrap_or_clone(Object::of_type(&json!({
         "apiVersion": "cluster.kubernetes-fleet.io/v1beta1", "kind": "MemberCluster",
         "metadata": {"name": name, "labels": labels},
-    }));
-    match object.body {
-        ObjectBody::Member(member) => (*member).clone(),
-        _ => MemberCluster::default(),
-    }
+    })))
 }
 
 /// An override snapshot in a namespace, or of the cluster scope without one.
@@ -49,10 +45,7 @@ fn over(namespace: &str, name: &str, selects: &[(&str, &str)], rules: &Value) ->
         "spec": {"overrideSpec": {key: selectors, "policy": {"overrideRules": rules}}},
     });
     let text = to_raw_value(&document).unwrap();
-    match Object::of(&document).body {
-        ObjectBody::Override(snapshot) => Override::new(Arc::clone(&snapshot), &text),
-        _ => panic!("not an override snapshot"),
-    }
+    Override::new(Object::of_type(&document), &text)
 }
 
 fn on_web(name: &str, rules: &Value) -> Override {

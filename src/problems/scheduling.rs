@@ -406,10 +406,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{MemberCluster, PolicySnapshot, by_policy, is_for_good};
-    use crate::kubefleet::object::{Object, ObjectBody};
+    use crate::kubefleet::object::Object;
 
     fn objects(policy: &Value, member: &Value) -> (Arc<PolicySnapshot>, Arc<MemberCluster>) {
-        let policy = Object::of(&json!({
+        let policy = Object::of_type(&json!({
             "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
             "kind": "ClusterSchedulingPolicySnapshot",
             "metadata": {"name": "shop-0"}, "spec": {"policy": policy},
@@ -417,10 +417,7 @@ mod tests {
         let mut member = member.clone();
         member["apiVersion"] = "cluster.kubernetes-fleet.io/v1beta1".into();
         member["kind"] = "MemberCluster".into();
-        match (policy.body, Object::of(&member).body) {
-            (ObjectBody::PolicySnapshot(policy), ObjectBody::Member(member)) => (policy, member),
-            other => panic!("{other:?}"),
-        }
+        (policy, Object::of_type(&member))
     }
 
     fn describe_reason(policy: &Value, member: &Value) -> Option<String> {

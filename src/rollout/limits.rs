@@ -81,7 +81,8 @@ mod tests {
         PLACEMENT_CLUSTER, RUN_CLUSTER, RUN_PENDING, describe, is_near, placement_size,
         recorded_run_size, run_size,
     };
-    use crate::kubefleet::object::{Object, ObjectBody};
+    use crate::kubefleet::object::Object;
+    use crate::kubefleet::run::UpdateRun;
 
     fn condition(kind: &str, reason: &str, message: &str) -> Value {
         json!({"type": kind, "status": "True", "reason": reason, "message": message,
@@ -140,10 +141,8 @@ mod tests {
             "status": {"stagesStatus": [{"stageName": "all", "clusters": clusters}]}});
         let said = run_size(names.iter().map(String::as_str));
         assert!(off(said, run.to_string().len()) <= 3, "{said}");
-        let ObjectBody::Run(read) = &Object::of(&run).body else {
-            panic!();
-        };
-        assert!(off(recorded_run_size(read), said) == 0);
+        let read = Object::of_type::<UpdateRun>(&run);
+        assert!(off(recorded_run_size(&read), said) == 0);
         let clusters: Vec<_> = names
             .iter()
             .map(|it| placement_cluster(it, "web-1"))

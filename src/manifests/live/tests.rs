@@ -1,12 +1,13 @@
 //! What is selected, by selectors and by what the hub has.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::{LiveAnswer, LiveQuery, SelectedObjects, ServedKind, select};
 use crate::kubefleet::messages::SelectorProblem;
-use crate::kubefleet::object::{Object, ObjectBody};
+use crate::kubefleet::object::Object;
 use crate::kubefleet::placement::Placement;
 use crate::query::Outcome;
 
@@ -89,15 +90,11 @@ fn placement(namespace: &str, selectors: &Value) -> Placement {
     } else {
         "ResourcePlacement"
     };
-    let object = Object::of(&json!({
+    Arc::unwrap_or_clone(Object::of_type(&json!({
         "apiVersion": "placement.kubernetes-fleet.io/v1beta1", "kind": kind,
         "metadata": {"name": "shop", "namespace": namespace},
         "spec": {"resourceSelectors": selectors},
-    }));
-    match object.body {
-        ObjectBody::Placement(placement) => placement.as_ref().clone(),
-        _ => Placement::default(),
-    }
+    })))
 }
 
 /// What is selected where a kind is denied, and how many questions that took.

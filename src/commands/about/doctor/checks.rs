@@ -439,7 +439,6 @@ pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorC
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::time::Duration;
 
     use jiff::Timestamp;
@@ -513,11 +512,10 @@ mod tests {
     fn where_no_agent_is_heard_the_hub_agent_is_asked_about() {
         let member = |name: &str, heard: &str| {
             let agent = json!({"type": "MemberAgent", "lastReceivedHeartbeat": heard});
-            let object = Object::of(&json!({
+            Object::of_type::<MemberCluster>(&json!({
                 "apiVersion": "cluster.kubernetes-fleet.io/v1beta1", "kind": "MemberCluster",
                 "metadata": {"name": name}, "status": {"agentStatus": [agent]},
-            }));
-            Arc::clone(object.get::<MemberCluster>().unwrap())
+            }))
         };
         let now = at("2026-01-09T02:00:00Z");
         let silent = member("a", "2026-01-09T01:40:00Z");

@@ -177,22 +177,18 @@ mod tests {
 
     use super::{selecting, staging};
     use crate::kubefleet::member::MemberCluster;
-    use crate::kubefleet::object::{Object, ObjectBody};
+    use crate::kubefleet::object::Object;
     use crate::kubefleet::snapshot::PolicySnapshot;
     use crate::kubefleet::strategy::Strategy;
 
     fn policy(kind: &str, terms: &Value) -> Arc<PolicySnapshot> {
-        let object = Object::of(&json!({
+        Object::of_type(&json!({
             "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
             "kind": "ClusterSchedulingPolicySnapshot",
             "metadata": {"name": "shop-0"},
             "spec": {"policy": {"placementType": kind, "affinity": {"clusterAffinity": {
                 "requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": terms}}}}},
-        }));
-        match object.body {
-            ObjectBody::PolicySnapshot(policy) => policy,
-            other => panic!("{other:?}"),
-        }
+        }))
     }
 
     fn member(labels: &Value, taint: Option<&str>) -> Arc<MemberCluster> {
@@ -200,17 +196,13 @@ mod tests {
             .map(|key| json!({"key": key, "value": "a", "effect": "NoSchedule"}))
             .into_iter()
             .collect();
-        let object = Object::of(&json!({
+        Object::of_type(&json!({
             "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
             "kind": "MemberCluster",
             "metadata": {"name": "m", "labels": labels},
             "spec": {"taints": taints},
             "status": {"properties": {"node-count": {"value": "2"}}},
-        }));
-        match object.body {
-            ObjectBody::Member(member) => member,
-            other => panic!("{other:?}"),
-        }
+        }))
     }
 
     fn term(labels: &Value, nodes: Option<&str>) -> Value {
@@ -265,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_stage_is_suggested_where_it_would_be_the_only_one() {
-        let strategy = Object::of(&json!({
+        let strategy = Object::of_type::<Strategy>(&json!({
             "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
             "kind": "ClusterStagedUpdateStrategy",
             "metadata": {"name": "rings"},
@@ -276,9 +268,6 @@ mod tests {
                     {"key": "env", "operator": "Exists"}]}},
             ]},
         }));
-        let ObjectBody::Strategy(strategy) = strategy.body else {
-            panic!("no strategy");
-        };
         let strategy: &Strategy = &strategy;
         let found = |policy: &PolicySnapshot, labels: &Value| {
             let member = member(labels, None);
