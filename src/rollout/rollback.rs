@@ -324,25 +324,6 @@ pub fn last_good_below<'i>(
         return Err(vec![of_an_earlier_life(&[&current.meta.name])]);
     }
     let versions = versions(inventory);
-    // Until it wrote its first cluster, another one could complete.
-    let own = Rollout::of(inventory, current);
-    let first = own.updates().min();
-    let began = first.or(own.started());
-    let mut completed: Vec<_> = inventory
-        .runs
-        .iter()
-        .filter(|run| held.is_some() || run.meta.name != current.meta.name)
-        .filter_map(|run| {
-            let rollout = Rollout::of(inventory, run);
-            let ended = rollout.ended()?;
-            let is_before = held.is_some() || began.is_none_or(|began| ended <= began);
-            // Where no other has, one that began before may have ended since.
-            let began_before = || rollout.updates().min() < began;
-            let counts = rollout.phase == Phase::Succeeded && (is_before || began_before());
-            counts.then_some(((is_before, ended), run))
-        })
-        .collect();
-    completed.sort_by_key(|(order, run)| (*order, run.meta.name.as_str()));
     // Each look at all their clusters is one for each of them.
     let last_first = LazyCell::new(|| {
         let mut all: Vec<_> = begun(inventory).collect();
@@ -351,7 +332,8 @@ pub fn last_good_below<'i>(
     });
     let mut passed_over: Vec<String> = Vec::new();
     let mut earlier: Vec<&str> = Vec::new();
-    for (_, run) in completed.into_iter().rev() {
+    let completed = completed_before(inventory, current, held.is_some());
+    for run in completed.into_iter().rev() {
         if life::is_of_earlier(inventory, run) {
             earlier.push(&run.meta.name);
             continue;
@@ -364,47 +346,30 @@ pub fn last_good_below<'i>(
             passed_over.push(format!("{} only compared snapshot {index}", run.meta.name));
             continue;
         }
+        let it = format!("snapshot {index}, which {} completed,", run.meta.name);
         if is_newer(index, index_now) {
-            let newer = format!(
-                "snapshot {index}, which {} completed, is newer than snapshot {} of {}",
-                run.meta.name, current.status.snapshot_index, current.meta.name
-            );
-            passed_over.push(newer);
+            let (newest, name) = (&current.status.snapshot_index, &current.meta.name);
+            passed_over.push(format!("{it} is newer than snapshot {newest} of {name}"));
             continue;
         }
         if let Some(why) = taken_since(inventory, run) {
-            passed_over.push(format!(
-                "snapshot {index}, which {} completed, was taken back: {why}",
-                run.meta.name
-            ));
+            passed_over.push(format!("{it} was taken back: {why}"));
             continue;
         }
         let version = versions.iter().find(|version| version.index == index);
         match usable(inventory, run, version, &last_first) {
             SnapshotUse::Fine => {
-                let unknown = versions.iter().filter(|it| {
-                    let is_between = is_newer(&it.index, index) && is_newer(index_now, &it.index);
-                    let mut runs = inventory.runs.iter();
-                    let is_known = runs.any(|run| run.status.snapshot_index == it.index);
-                    is_between && it.exists() && !is_known
-                });
-                passed_over.extend(
-                    unknown.map(|it| {
-                        format!("no run that exists has rolled out snapshot {}", it.index)
-                    }),
-                );
+                let unknown = unknown_between(inventory, &versions, (index, index_now));
+                passed_over.extend(unknown.map(|unknown| {
+                    format!("no run that exists has rolled out snapshot {unknown}")
+                }));
                 return Ok(LastGood {
                     index,
                     run,
                     passed_over,
                 });
             }
-            SnapshotUse::Not(why) => {
-                passed_over.push(format!(
-                    "snapshot {index}, which {} completed, {why}",
-                    run.meta.name
-                ));
-            }
+            SnapshotUse::Not(why) => passed_over.push(format!("{it} {why}")),
             SnapshotUse::Unknown => {
                 passed_over.push(format!(
                     "whether the current snapshot {index} is the one that {} completed is unknown",
@@ -418,6 +383,50 @@ pub fn last_good_below<'i>(
         passed_over.push(of_an_earlier_life(&earlier));
     }
     Err(passed_over)
+}
+
+/// The runs that completed before a run began, the last of them last; `all` is whether others count too, where
+/// clusters have what a deleted run brought.
+fn completed_before<'i>(
+    inventory: &'i Inventory,
+    current: &'i UpdateRun,
+    all: bool,
+) -> Vec<&'i UpdateRun> {
+    // Until it wrote its first cluster, another one could complete.
+    let own = Rollout::of(inventory, current);
+    let first = own.updates().min();
+    let began = first.or(own.started());
+    let mut completed: Vec<_> = inventory
+        .runs
+        .iter()
+        .filter(|run| all || run.meta.name != current.meta.name)
+        .filter_map(|run| {
+            let rollout = Rollout::of(inventory, run);
+            let ended = rollout.ended()?;
+            let is_before = all || began.is_none_or(|began| ended <= began);
+            // Where no other has, one that began before may have ended since.
+            let began_before = || rollout.updates().min() < began;
+            let counts = rollout.phase == Phase::Succeeded && (is_before || began_before());
+            counts.then_some(((is_before, ended), run))
+        })
+        .collect();
+    completed.sort_by_key(|(order, run)| (*order, run.meta.name.as_str()));
+    completed.into_iter().map(|(_, run)| run).collect()
+}
+
+/// The indexes of the snapshots between two that no run which exists was given.
+fn unknown_between<'v>(
+    inventory: &Inventory,
+    versions: &'v [Version<'_>],
+    (older, newer): (&str, &str),
+) -> impl Iterator<Item = &'v str> {
+    let unknown = versions.iter().filter(move |it| {
+        let is_between = is_newer(&it.index, older) && is_newer(newer, &it.index);
+        let mut runs = inventory.runs.iter();
+        let is_known = runs.any(|run| run.status.snapshot_index == it.index);
+        is_between && it.exists() && !is_known
+    });
+    unknown.map(|it| it.index.as_str())
 }
 
 /// Whether one index is above another. A snapshot of an index that nobody can count is not.
