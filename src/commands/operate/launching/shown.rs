@@ -686,14 +686,8 @@ fn takes_back_only(
     else {
         return Ok(());
     };
-    let changes = |cluster: &str| {
-        let mut groups = plan.changes.iter();
-        let is_in = |it: &&ObjectChanges| it.clusters.iter().any(|name| name == cluster);
-        groups.find(is_in).map(|group| !group.is_none())
-    };
     // Another policy removes what no snapshot would bring back.
     let updated = || plan.stages.iter().flat_map(|stage| &stage.clusters);
-    let back: BTreeSet<_> = plan.going_back().map(|it| it.name.as_str()).collect();
     let current = rollback::current(inventory);
     let refused = |why: String| {
         let index = launch.snapshot.as_deref();
@@ -705,19 +699,7 @@ fn takes_back_only(
         Err(reading.refused(why).hint(first))
     };
     if let Some(now) = current {
-        let rollout = Rollout::of(inventory, now);
-        let ahead = rollout.still_to_reach().map(|it| it.name);
-        let held = updated().filter(|it| it.snapshot.is_some());
-        // What a rollback to the same snapshot has left is what is to be taken back.
-        let goes_on =
-            now.status.snapshot_index.as_str() == launch.snapshot.as_deref().unwrap_or_default();
-        let is_left = |it: &PlannedCluster| goes_on && it.snapshot == launch.rolled_back;
-        let held = held.filter(|it| !is_left(it));
-        let held: BTreeSet<_> = held.map(|it| it.name.as_str()).collect();
-        let moved = |name: &&str| {
-            held.contains(name) && changes(name).unwrap_or_else(|| back.contains(name))
-        };
-        let moved: Vec<_> = ahead.filter(moved).collect();
+        let moved = moved_ahead(launch, plan, &Rollout::of(inventory, now));
         if !moved.is_empty() {
             let (clusters, run) = (enumerate(moved), &now.meta.name);
             return refused(format!(
@@ -756,7 +738,9 @@ fn takes_back_only(
             unfit.subject
         ));
     }
-    let gets = |cluster: &str| unfit_for(cluster).is_none() && changes(cluster) != Some(false);
+    let gets = |cluster: &str| {
+        unfit_for(cluster).is_none() && changes_objects(plan, cluster) != Some(false)
+    };
     let objects = |index: &str| {
         let version = Version::of_index(inventory, index);
         version
@@ -791,6 +775,30 @@ fn takes_back_only(
             .to_owned(),
     };
     refused(format!("{} {fail}, and {get} {what}", enumerate(failing)))
+}
+
+/// Whether objects change in a cluster, where that was computed.
+fn changes_objects(plan: &Plan, cluster: &str) -> Option<bool> {
+    let mut groups = plan.changes.iter();
+    let is_in = |it: &&ObjectChanges| it.clusters.iter().any(|name| name == cluster);
+    groups.find(is_in).map(|group| !group.is_none())
+}
+
+/// The clusters that a rollback changes although the run that is rolled back has not reached them.
+fn moved_ahead<'i>(launch: &RunLaunch, plan: &Plan, now: &Rollout<'i>) -> Vec<&'i str> {
+    // What a rollback to the same snapshot has left is what is to be taken back.
+    let index = &now.run.status.snapshot_index;
+    let goes_on = index == launch.snapshot.as_deref().unwrap_or_default();
+    let is_left = |it: &PlannedCluster| goes_on && it.snapshot == launch.rolled_back;
+    let updated = plan.stages.iter().flat_map(|stage| &stage.clusters);
+    let held = updated.filter(|it| it.snapshot.is_some() && !is_left(it));
+    let held: BTreeSet<_> = held.map(|it| it.name.as_str()).collect();
+    let back: BTreeSet<_> = plan.going_back().map(|it| it.name.as_str()).collect();
+    let moved = |name: &&str| {
+        held.contains(name) && changes_objects(plan, name).unwrap_or_else(|| back.contains(name))
+    };
+    let ahead = now.still_to_reach().map(|it| it.name);
+    ahead.filter(moved).collect()
 }
 
 /// For how long no member agent is heard, where a run that can still continue is deleted before the next
