@@ -1,5 +1,7 @@
 //! A gate waits for a person.
 
+use jiff::SignedDuration;
+
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::back::taken_back;
 use crate::diagnose::subjects::gate::{check_failing, hold_back, opens, summarized_gate, unlisted};
@@ -8,7 +10,7 @@ use crate::kubefleet::{duration, reasons};
 use crate::rollout::approvals::removed;
 use crate::rollout::content::{failing_before, missing_content};
 use crate::rollout::rollback::TakenBack;
-use crate::rollout::{ClusterState, Phase, Rollout};
+use crate::rollout::{ClusterState, Gate, Phase, Rollout};
 
 /// An approval request without an answer.
 pub const RULE: Rule = Rule::info("FS402", "approval-pending", RuleSearch::Live(check))
@@ -34,16 +36,92 @@ fn condition(rollout: &Rollout<'_>) -> String {
     }
 }
 
+/// Whether an older agent asked for an approval, and the one that is there does not work on the run.
+fn is_idle(rollout: &Rollout<'_>) -> bool {
+    rollout.phase == Phase::Idle
+}
+
+/// What is true of a request that nobody has answered, after so long.
+fn message(
+    cx: &DiagnosisContext<'_>,
+    rollout: &Rollout<'_>,
+    gate: &Gate<'_>,
+    waiting: Option<SignedDuration>,
+) -> String {
+    let name = &gate.task.approval_request;
+    let run = cx.run_object().name;
+    let lasting = duration::lasting(waiting);
+    let what = opens(cx, gate);
+    let is_unread = matches!(gate.request, Some(Sight::Unknown(_)));
+    let aborts = cx.outlook.aborts(cx.verdict);
+    let halted = rollout.phase.is_halted();
+    if is_unread && aborts.is_none() && !halted {
+        format!(
+            "{name} has been waiting{lasting} for an approval; whether somebody has answered was not \
+             read."
+        )
+    } else if aborts.is_some() {
+        format!("{name} is not approved; an approval does not let {run} continue.")
+    } else if halted || is_idle(rollout) {
+        let begins = if halted { "resumed" } else { "started" };
+        format!("{name} is not approved yet; once {run} is {begins}, approving lets {what}.")
+    } else if missing_content(rollout).is_some()
+        || summarized_gate(cx, rollout).is_some_and(|told| std::ptr::eq(told, gate))
+    {
+        // The summary says what approving it opens, or why it is not to be approved.
+        format!("{name} has been waiting{lasting} for an approval.")
+    } else {
+        format!("{name} has been waiting{lasting} for an approval; approving lets {what}.")
+    }
+}
+
+/// What to do about it; `removes` is whether an approval removes the placement from clusters.
+fn remedies(
+    cx: &DiagnosisContext<'_>,
+    rollout: &Rollout<'_>,
+    request: &str,
+    removes: bool,
+    finding: Finding,
+) -> Finding {
+    let run = cx.run_object().name;
+    let approve = Some(cx.command("approve").arg(request));
+    if cx.outlook.aborts(cx.verdict).is_some() {
+        finding
+    } else if let Some(back) = TakenBack::for_run(cx.inventory, rollout.run) {
+        taken_back(cx, finding, &back)
+    } else if is_idle(rollout) {
+        finding.look("Resolve FS604 first: nothing works on the run.")
+    } else if removes {
+        finding
+            .look_with(
+                "Check which clusters lose the placement, and what runs there.",
+                cx.command("status").arg(run),
+            )
+            .disrupt_with(
+                "Approve only if the workloads there may be deleted: nothing brings them back.",
+                approve,
+            )
+    } else if rollout.phase.is_halted() {
+        finding
+            .fix_with(
+                "Resume the run when the rollout should continue.",
+                cx.command("resume").arg(run),
+            )
+            .fix_with(format!("Then approve{}", condition(rollout)), approve)
+    } else {
+        hold_back(
+            cx,
+            finding.fix_with(format!("Approve{}", condition(rollout)), approve),
+        )
+    }
+}
+
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     let run = cx.run_object();
-    let halted = rollout.phase.is_halted();
-    // An older agent asked for it, and the one that is there does not work on the run.
-    let is_idle = rollout.phase == Phase::Idle;
     let mut findings = Vec::new();
     for gate in rollout.open_approvals() {
         let name = &gate.task.approval_request;
         let object = cx.object(Concept::ApprovalRequest, name);
-        let is_unread = matches!(gate.request, Some(Sight::Unknown(_)));
         let since = match &gate.request {
             Some(Sight::Present(request)) => {
                 // Any answer, right or wrong, is another rule's business, and so is a request that
@@ -59,37 +137,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
         };
         let since = since.or_else(|| gate.task.conditions.iter().filter_map(|c| c.since).max());
         let waiting = since.map(|since| cx.now().duration_since(since));
-        let lasting = duration::lasting(waiting);
-        let what = opens(cx, gate);
         let removed = removed(rollout, gate);
         let removes = !removed.is_empty();
         let aborts = cx.outlook.aborts(cx.verdict);
-        let message = if is_unread && aborts.is_none() && !halted {
-            format!(
-                "{name} has been waiting{lasting} for an approval; whether somebody has answered was not \
-                 read."
-            )
-        } else if aborts.is_some() {
-            format!(
-                "{name} is not approved; an approval does not let {} continue.",
-                run.name
-            )
-        } else if halted || is_idle {
-            let begins = if is_idle { "started" } else { "resumed" };
-            format!(
-                "{name} is not approved yet; once {} is {begins}, approving lets {what}.",
-                run.name
-            )
-        } else if missing_content(rollout).is_some()
-            || summarized_gate(cx, rollout).is_some_and(|told| std::ptr::eq(told, gate))
-        {
-            // The summary says what approving it opens, or why it is not to be approved.
-            format!("{name} has been waiting{lasting} for an approval.")
-        } else {
-            format!("{name} has been waiting{lasting} for an approval; approving lets {what}.")
-        };
         let mut finding = rule
-            .finding(&object, message)
+            .finding(&object, message(cx, rollout, gate, waiting))
             .root_if(cx.verdict == Verdict::WaitingForApproval)
             .stage(gate.stage)
             .clusters(removed.iter().copied())
@@ -114,37 +166,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
         if let Some(failing) = failing_before(rollout).filter(|_| aborts.is_none()) {
             finding.add_sentence(&format!("{failing}."));
         }
-        let approve = Some(cx.command("approve").arg(name));
-        findings.push(if aborts.is_some() {
-            finding
-        } else if let Some(back) = TakenBack::for_run(cx.inventory, rollout.run) {
-            taken_back(cx, finding, &back)
-        } else if is_idle {
-            finding.look("Resolve FS604 first: nothing works on the run.")
-        } else if removes {
-            let name = cx.run_object().name;
-            finding
-                .look_with(
-                    "Check which clusters lose the placement, and what runs there.",
-                    cx.command("status").arg(name),
-                )
-                .disrupt_with(
-                    "Approve only if the workloads there may be deleted: nothing brings them back.",
-                    approve,
-                )
-        } else if halted {
-            finding
-                .fix_with(
-                    "Resume the run when the rollout should continue.",
-                    cx.command("resume").arg(&run.name),
-                )
-                .fix_with(format!("Then approve{}", condition(rollout)), approve)
-        } else {
-            hold_back(
-                cx,
-                finding.fix_with(format!("Approve{}", condition(rollout)), approve),
-            )
-        });
+        findings.push(remedies(cx, rollout, name, removes, finding));
     }
     found_or(findings, || unlisted(cx, rule, true))
 }
