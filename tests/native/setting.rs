@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use test_hub::playground::{equip, fill};
-use test_hub::standin::StandIn;
+use test_hub::standin::{StandIn, Timing};
 use test_hub::{Crds, Error, Ran, TestHub, or_skip};
 use tokio::runtime::Runtime;
 
@@ -41,20 +42,27 @@ impl Setting {
     /// The setting; `None` when a test is to be skipped, which it says.
     pub fn get() -> Option<&'static Self> {
         static SETTING: OnceLock<Option<Setting>> = OnceLock::new();
-        SETTING.get_or_init(Self::own).as_ref()
+        // Nothing is rolled out there: what is to be stuck may be so sooner.
+        let timing = Timing {
+            stuck_after: Duration::from_secs(4),
+            ..Timing::playground()
+        };
+        SETTING
+            .get_or_init(|| or_skip(Self::start(timing)))
+            .as_ref()
     }
 
     /// A setting for one test, which changes what is there.
     pub fn own() -> Option<Self> {
-        or_skip(Self::start())
+        or_skip(Self::start(Timing::playground()))
     }
 
-    fn start() -> Result<Self, Error> {
+    fn start(timing: Timing) -> Result<Self, Error> {
         let runtime = Runtime::new().unwrap();
         let (hub, standin) = runtime.block_on(async {
             let hub = TestHub::start(&test_hub::Options::default()).await?;
             hub.install(&Crds::from_environment()).await?;
-            let standin = Box::pin(fill(hub.client().await?, 4)).await;
+            let standin = Box::pin(fill(hub.client().await?, 4, timing)).await;
             let standin = standin.map_err(|error| Error::Failed(error.to_string()))?;
             Ok::<_, Error>((hub, standin))
         })?;

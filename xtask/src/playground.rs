@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use test_hub::playground::{SIGHTS, TO_TRY, equip, fill};
+use test_hub::standin::Timing;
 use test_hub::{Crds, Options, TestHub};
 use tokio::runtime::Runtime;
 
@@ -47,7 +48,7 @@ async fn play(plugin: &Path, members: usize) -> Result<()> {
         members.max(4)
     ));
     let client = patiently(hub.client()).await?;
-    let standin = Box::pin(patiently(fill(client, members))).await?;
+    let standin = Box::pin(patiently(fill(client, members, Timing::playground()))).await?;
     let bin = hub.folder().join("bin");
     std::fs::create_dir_all(&bin).with_context(|| format!("creating {}", bin.display()))?;
     equip(&bin, plugin)?;

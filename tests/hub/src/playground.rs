@@ -106,10 +106,9 @@ pub fn equip(folder: &Path, plugin: &Path) -> Result<(), Error> {
 }
 
 /// Fills an empty hub with so many member clusters (at least 4) and every sight, and leaves a
-/// stand-in at work there at the pace of a person.
-pub async fn fill(client: Client, members: usize) -> Done<StandIn> {
+/// stand-in at work there, at the pace of a person or another.
+pub async fn fill(client: Client, members: usize, watched: Timing) -> Done<StandIn> {
     let fleet = Fleet::new(client.clone());
-    let watched = Timing::playground();
     // Getting there need not take as long as watching. What is stuck on the way stays stuck.
     let quick = Timing {
         stuck_after: watched.stuck_after,
