@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use test_hub::waiting;
 
 use crate::harness::{Harness, Ran};
-use crate::scene::{ALL, Scene, both, one_gate, play};
+use crate::scene::{ALL, Scene, one_gate, play};
 
 /// The cluster of the stuck workload, as an API server.
 struct Member {
@@ -231,16 +231,13 @@ fn gaps(report: &Value) -> Vec<(String, String)> {
     .collect()
 }
 
-/// Scenes whose run is stuck on the workload.
-fn stuck(name: &str) -> Vec<Scene> {
-    let scenes = both(name);
-    for scene in &scenes {
-        scene.set_stuck().run(&scene.name, "Run");
-    }
-    for scene in &scenes {
-        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunStuck");
-    }
-    scenes
+/// Plays a scene whose run is stuck on the workload.
+fn stuck(name: &str, scene: impl Fn(&Scene) + Sync) {
+    play(name, |it| {
+        it.set_stuck().run(&it.name, "Run");
+        it.until_run(&it.name, "Progressing", "False", "UpdateRunStuck");
+        scene(it);
+    });
 }
 
 fn diagnose(scene: &Scene, more: &[&str]) -> Ran {
@@ -249,8 +246,8 @@ fn diagnose(scene: &Scene, more: &[&str]) -> Ran {
 
 #[test]
 fn a_look_into_the_cluster_finds_the_cause() {
-    for scene in stuck("look") {
-        let member = Member::of(&scene);
+    stuck("look", |scene| {
+        let member = Member::of(scene);
         // With KubeFleet's own agents the workload is there, and nothing works on it.
         let cause = if scene.hub.is_real() {
             "FS918"
@@ -258,16 +255,16 @@ fn a_look_into_the_cluster_finds_the_cause() {
             "FS901"
         };
         if !scene.hub.is_real() {
-            member.put_workload(&scene);
+            member.put_workload(scene);
         }
-        let without = diagnose(&scene, &["-o", "json"]);
+        let without = diagnose(scene, &["-o", "json"]);
         assert_eq!(codes(&without.json()), ["FS501*"], "{}", without.out);
 
         let now = jiff::Timestamp::now().to_string();
         let json = ["-o", "json", "--now", &now];
         let way = format!("{0}={0}", member.cluster);
         let named = ["--member-context", &way];
-        let live = diagnose(&scene, &[&json[..], &named].concat());
+        let live = diagnose(scene, &[&json[..], &named].concat());
         let report = live.json();
         let root = format!("{cause}*");
         assert_eq!(codes(&report), [root.as_str(), "FS501"], "{}", live.err);
@@ -275,7 +272,7 @@ fn a_look_into_the_cluster_finds_the_cause() {
         assert_eq!(report["findings"][1]["causedBy"][0]["code"], cause);
         assert_eq!(gaps(&report), [], "{}", live.err);
         let by_name = diagnose(
-            &scene,
+            scene,
             &[&json[..], &["--member-contexts-from-kubeconfig"]].concat(),
         );
         assert_eq!(by_name.out, live.out);
@@ -290,7 +287,7 @@ fn a_look_into_the_cluster_finds_the_cause() {
             &[&["--output-file", path], &named[..]].concat(),
         );
         assert_eq!(collected.code, 0, "{}", collected.err);
-        let offline = diagnose(&scene, &[&json[..], &["-f", path]].concat());
+        let offline = diagnose(scene, &[&json[..], &["-f", path]].concat());
         assert!(
             live.out == offline.out,
             "live and from a bundle:\n{}",
@@ -301,7 +298,7 @@ fn a_look_into_the_cluster_finds_the_cause() {
         assert_eq!(crate::published::wrong_in_bundle(&text), [""; 0]);
 
         // In text, the commands take the context that was given.
-        let shown = diagnose(&scene, &named);
+        let shown = diagnose(scene, &named);
         assert!(
             shown
                 .out
@@ -309,7 +306,7 @@ fn a_look_into_the_cluster_finds_the_cause() {
             "{}",
             shown.out
         );
-    }
+    });
 }
 
 /// What the decision record says that a look needs is enough.
@@ -319,9 +316,9 @@ fn a_look_needs_no_more_than_is_written() {
     if Harness::get().is_some_and(|hub| !hub.has_our_users()) {
         return;
     }
-    for scene in stuck("reader") {
-        let member = Member::of(&scene);
-        member.put_workload(&scene);
+    stuck("reader", |scene| {
+        let member = Member::of(scene);
+        member.put_workload(scene);
         let rules: Vec<_> = MemberKind::ALL
             .iter()
             .map(|kind| {
@@ -341,7 +338,7 @@ fn a_look_needs_no_more_than_is_written() {
             "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
         }));
         let folder = tempfile::tempdir().unwrap();
-        let kubeconfig = kubeconfig(&scene, folder.path(), user);
+        let kubeconfig = kubeconfig(scene, folder.path(), user);
         let way = format!("{}=user", member.cluster);
         let more = ["--member-context", &way, "-o", "json"];
         let run = scene.own_run();
@@ -355,7 +352,7 @@ fn a_look_needs_no_more_than_is_written() {
             },
         );
         assert_eq!(codes(&report), ["FS901*", "FS501"], "{report:#}");
-    }
+    });
 }
 
 /// A kubeconfig with the hub's context and others for the member.
@@ -408,9 +405,9 @@ fn a_look_that_fails_claims_nothing() {
     if Harness::get().is_some_and(|hub| !hub.has_our_users()) {
         return;
     }
-    for scene in stuck("blind") {
+    stuck("blind", |scene| {
         let folder = tempfile::tempdir().unwrap();
-        let kubeconfig = kubeconfig(&scene, folder.path(), "user-125");
+        let kubeconfig = kubeconfig(scene, folder.path(), "user-125");
         let (cluster, _) = scene.hub.broken();
         let run = scene.own_run();
         let look = |context: &str, output: &str| {
@@ -459,7 +456,7 @@ fn a_look_that_fails_claims_nothing() {
             "{}",
             ran.err
         );
-    }
+    });
 }
 
 /// What `trace` says of the workload of a scene.
@@ -484,24 +481,24 @@ fn a_trace_starts_from_the_member_cluster() {
     if Harness::get().is_some_and(Harness::is_real) {
         return;
     }
-    for scene in stuck("traced") {
-        let member = Member::of(&scene);
-        member.put_workload(&scene);
+    stuck("traced", |scene| {
+        let member = Member::of(scene);
+        member.put_workload(scene);
         let hub = &scene.hub.kubeconfig;
         let by_context = ["--member-context", member.cluster];
-        let ran = trace(&scene, hub, &by_context);
+        let ran = trace(scene, hub, &by_context);
         let seen = ran.json();
         assert_eq!((ran.code, &seen["cluster"]), (0, &json!(member.cluster)));
         let there = &seen["inMember"];
         assert_eq!(there["exists"], true, "{there:#}");
-        assert_eq!(there["appliedWorks"][0]["appliedWork"], work(&scene));
+        assert_eq!(there["appliedWorks"][0]["appliedWork"], work(scene));
         let owner = &there["objects"][0]["owners"][0];
         assert_eq!(
             (&owner["kind"], &owner["name"]),
-            (&json!("AppliedWork"), &json!(work(&scene)))
+            (&json!("AppliedWork"), &json!(work(scene)))
         );
         let found = &seen["found"][0];
-        assert_eq!(found["work"]["name"], work(&scene));
+        assert_eq!(found["work"]["name"], work(scene));
         assert_eq!(found["rollout"]["run"]["name"], scene.name);
         assert!(seen["notChecked"].is_null(), "{seen:#}");
         assert_eq!(there["differences"], json!([]), "{there:#}");
@@ -513,10 +510,10 @@ fn a_trace_starts_from_the_member_cluster() {
         let text = format!("{head}memberContexts: {{{0}: {0}}}\n", member.cluster);
         std::fs::write(&settings, text).unwrap();
         let named = ["--member", member.cluster];
-        let usual = trace_with(&scene, (hub, &settings), &named);
+        let usual = trace_with(scene, (hub, &settings), &named);
         assert_eq!(usual.json(), seen, "{}", usual.err);
         // Without a context, the hub alone is read.
-        assert!(trace(&scene, hub, &named).json()["inMember"].is_null());
+        assert!(trace(scene, hub, &named).json()["inMember"].is_null());
 
         // Somebody deletes it: the hub does not know yet.
         let path = format!(
@@ -524,11 +521,11 @@ fn a_trace_starts_from_the_member_cluster() {
             scene.namespace
         );
         member.send("DELETE", &path, &json!({})).unwrap();
-        let ran = trace(&scene, hub, &by_context);
+        let ran = trace(scene, hub, &by_context);
         let there = &ran.json()["inMember"];
         assert_eq!((ran.code, &there["exists"]), (0, &json!(false)));
         let object = format!("Deployment {}/web", scene.namespace);
-        let name = work(&scene);
+        let name = work(scene);
         assert_eq!(
             there["differences"],
             json!([
@@ -552,7 +549,7 @@ fn a_trace_starts_from_the_member_cluster() {
         );
         assert_eq!(there["appliedWorks"], json!([]));
         assert_eq!(there["differences"], json!([]));
-    }
+    });
 }
 
 #[test]
@@ -560,11 +557,11 @@ fn a_trace_that_cannot_look_says_so() {
     if Harness::get().is_some_and(|hub| !hub.has_our_users()) {
         return;
     }
-    for scene in stuck("traceless") {
-        let member = Member::of(&scene);
-        member.put_workload(&scene);
+    stuck("traceless", |scene| {
+        let member = Member::of(scene);
+        member.put_workload(scene);
         let folder = tempfile::tempdir().unwrap();
-        let kubeconfig = kubeconfig(&scene, folder.path(), "user-119");
+        let kubeconfig = kubeconfig(scene, folder.path(), "user-119");
         for (context, what, why) in [
             ("user", "AppliedWork", "forbidden: "),
             ("user", "Deployment", "forbidden: "),
@@ -573,7 +570,7 @@ fn a_trace_that_cannot_look_says_so() {
             ("hub", "objects in the member cluster", "does not lead to"),
         ] {
             let ran = trace(
-                &scene,
+                scene,
                 &kubeconfig,
                 &["--member", member.cluster, "--member-context", context],
             );
@@ -593,7 +590,7 @@ fn a_trace_that_cannot_look_says_so() {
             assert!(there["exists"].is_null(), "{there:#}");
         }
         // Nothing says which member it is.
-        let ran = trace(&scene, &kubeconfig, &["--member-context", "user"]);
+        let ran = trace(scene, &kubeconfig, &["--member-context", "user"]);
         assert_eq!((ran.code, ran.out.as_str()), (7, ""), "{}", ran.err);
         assert!(
             ran.err
@@ -601,10 +598,10 @@ fn a_trace_that_cannot_look_says_so() {
             "{}",
             ran.err
         );
-        let ran = trace(&scene, &kubeconfig, &["--member-context", "uesr"]);
+        let ran = trace(scene, &kubeconfig, &["--member-context", "uesr"]);
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(ran.err.contains("did you mean user?"), "{}", ran.err);
-    }
+    });
 }
 
 /// However many overrides a cluster has. What is served is remembered between calls.
