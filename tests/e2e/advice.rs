@@ -503,7 +503,7 @@ fn every_remedy_can_be_carried_out_where_it_is_suggested() {
     hub.namespaces(&namespaces);
     let mut tried = BTreeSet::new();
     let mut table: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let (mut wrong, mut elsewhere) = (Vec::new(), Vec::new());
+    let mut wrong = Vec::new();
     for situation in &situations {
         let mut loaded = false;
         for report in &situation.reports {
@@ -522,11 +522,6 @@ fn every_remedy_can_be_carried_out_where_it_is_suggested() {
                 loaded = true;
             }
             let Some(live) = hub.report(situation, report) else {
-                elsewhere.push(format!(
-                    "{}: {}",
-                    situation.path.display(),
-                    report.target.name
-                ));
                 continue;
             };
             for one in hub.also_suggested(situation, report) {
