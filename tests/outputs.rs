@@ -14,8 +14,12 @@ mod published;
 #[path = "outputs/schemas.rs"]
 mod schemas;
 
+use crate::calls;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use jiff::Timestamp;
+use kubectl_fleet_stage::ui::UiEnvironment;
 
 /// What a command printed, and how it ended.
 struct Said {
@@ -24,22 +28,19 @@ struct Said {
     code: i32,
 }
 
-/// Runs the program in the repository, with no hub to be found.
+/// Calls the program in this process, in the repository.
 fn say(line: &str) -> Said {
-    let output = Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
-        .args(line.split_whitespace())
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env("KUBECONFIG", "/nonexistent")
-        .env("KUBECACHEDIR", "/dev/null")
-        .env("COLUMNS", "80")
-        .env_remove("CLICOLOR_FORCE")
-        .output()
-        .unwrap();
-    Said {
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-        code: output.status.code().unwrap(),
-    }
+    let name = "kubectl-fleet-stage";
+    let environment = UiEnvironment {
+        columns: Some(80),
+        called_as: name.into(),
+        ..UiEnvironment::default()
+    };
+    let words = std::iter::once(name).chain(line.split_whitespace());
+    let words = words.map(OsString::from);
+    let (code, out, err) = calls::call(words, None, environment, Timestamp::now);
+    let code = code.into();
+    Said { out, err, code }
 }
 
 /// The bundles of the examples.
