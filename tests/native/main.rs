@@ -9,6 +9,8 @@
     clippy::print_stderr
 )] // a test may fail
 
+// Tests start in the order of their names, and these are the longest.
+mod as_pasted;
 mod bash;
 mod examples;
 mod fish;
@@ -16,7 +18,6 @@ mod kubectl;
 mod looks;
 mod man;
 mod names;
-mod pasted;
 mod setting;
 mod slow;
 mod typing;
