@@ -58,6 +58,10 @@ impl ManifestKey {
         crate::kubefleet::describe_object(&self.kind, &self.namespace, &self.name)
     }
 
+    fn is_namespace(&self) -> bool {
+        self.kind == "Namespace" && self.group.is_empty()
+    }
+
     /// Whether this may be the definition of an object's kind.
     pub fn defines(&self, object: &Self) -> bool {
         is_definition((&self.kind, &self.name), (&object.group, &object.kind))
@@ -65,7 +69,7 @@ impl ManifestKey {
 
     /// Whether an object can exist only where this one does: its definition, or its namespace.
     pub fn holds(&self, object: &Self) -> bool {
-        let is_namespace = self.kind == "Namespace" && self.name == object.namespace;
+        let is_namespace = self.is_namespace() && self.name == object.namespace;
         is_namespace || self.defines(object)
     }
 }
@@ -86,9 +90,10 @@ pub fn is_definition((own, name): (&str, &str), (group, kind): (&str, &str)) -> 
 }
 
 /// What is deleted with an object of that kind, or may be, in words after its name; `None` where nothing is.
-pub fn what_goes_with(kind: &str) -> Option<&'static str> {
+pub fn what_goes_with((kind, namespace): (&str, &str)) -> Option<&'static str> {
     match kind {
-        "Namespace" => Some("with everything in it"),
+        // Other groups have such a kind too, of objects that are in a namespace.
+        "Namespace" if namespace.is_empty() => Some("with everything in it"),
         "CustomResourceDefinition" => Some("with all its objects"),
         "PersistentVolumeClaim" => Some("with its data, unless the volume is kept,"),
         _ => None,

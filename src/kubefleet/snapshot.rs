@@ -142,6 +142,11 @@ impl ManifestIdentity {
         (group_of(&self.api_version), &self.kind, namespace, name)
     }
 
+    /// Whether it is a namespace of that name: other groups have kinds of that name too.
+    pub fn is_namespace(&self, name: &str) -> bool {
+        self.key() == ("", "Namespace", "", name)
+    }
+
     /// Whether it wraps other objects.
     pub fn is_envelope(&self) -> bool {
         group_of(&self.api_version) == PLACEMENT_GROUP && ENVELOPES.contains(&self.kind.as_str())

@@ -50,7 +50,7 @@ pub struct PlanContents<'c> {
 
 /// The changes for a group of clusters.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectChanges {
     /// The clusters.
@@ -73,6 +73,9 @@ pub struct ObjectChanges {
     /// How the apply strategy of what they have changes: `whenToTakeOver: Never -> Always`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub apply_strategy: Vec<String>,
+    /// What is created or overwritten, with the groups: kinds of several groups may have one name.
+    #[serde(skip)]
+    pub(super) new: Vec<ManifestKey>,
 }
 
 impl ObjectChanges {
@@ -87,14 +90,7 @@ pub fn new_objects(placement: ObjectRef, changes: &[ObjectChanges]) -> NewObject
     let mut new = NewObjects::new(placement);
     for change in changes {
         let clusters = change.clusters.iter().map(String::as_str).collect();
-        let objects = change.created.iter().chain(&change.overwritten);
-        let keys = objects.map(|it| ManifestKey {
-            kind: it.kind.clone(),
-            namespace: it.namespace.clone(),
-            name: it.name.clone(),
-            ..ManifestKey::default()
-        });
-        new.add(clusters, keys);
+        new.add(clusters, change.new.iter().cloned());
     }
     new
 }
@@ -208,7 +204,8 @@ pub(super) fn compute(
     let inventory = draft.inventory;
     let updated: Vec<_> = computed.updated().collect();
     let all = versions(inventory);
-    let generator = WorkGenerator::of_hub(inventory).unwrap_or_default();
+    let hub = WorkGenerator::of_hub(inventory);
+    let generator = hub.unwrap_or_default();
     let content = |index| content_of(&all, index, contents.texts, generator);
     let then = to.and_then(|index| Some((index, content(index)?)));
     let Some((to, then)) = then.filter(|_| !updated.is_empty() || !computed.removed.is_empty())
@@ -224,6 +221,21 @@ pub(super) fn compute(
     let apply = inventory.placement.present().map(Placement::apply_strategy);
     let after = ComparedSide::new(&then, overrides, &placed, apply);
     let blocked = faults(draft, &after.rendering);
+    if hub.is_none() && then.has_envelopes() {
+        // Older versions apply overrides to the envelopes themselves.
+        if let Some(older) = content_of(&all, to, contents.texts, WorkGenerator::Envelopes) {
+            let rendering = RenderedClusters::new(&older, overrides, &placed);
+            let faults = rendering.faults.into_iter();
+            let faults = faults.filter(|it| !it.clusters.iter().all(|it| blocked.contains(it)));
+            draft.not_checked.extend(faults.map(|it| {
+                let why = format!(
+                    "nothing tells whether the hub has KubeFleet 0.3.1 or older, where {}",
+                    it.describe()
+                );
+                unknown((why, it.clusters))
+            }));
+        }
+    }
     // What a cluster that left the fleet has stays there.
     let removed = computed.removed.iter();
     let removed = removed.filter(|it| !inventory.keeps_content(&it.name));
@@ -400,6 +412,7 @@ fn sort_changes(groups: DeltaGroups, to: &str) -> Vec<ObjectChanges> {
             overwritten: subjects(&change.delta.overwritten),
             apply_strategy: change.apply,
             counts: change.delta.counts,
+            new: [change.delta.created, change.delta.overwritten].concat(),
         })
         .collect();
     changes.sort_by_key(|it| std::cmp::Reverse(it.clusters.len()));
@@ -540,7 +553,7 @@ impl FailingObjects {
         let created = then.iter().map(|it| &it.manifest.identity);
         let created = created.filter(|it| !had.contains_key(it));
         let holders: Vec<_> = created
-            .filter(|it| what_goes_with(&it.kind).is_some())
+            .filter(|it| what_goes_with((&it.kind, &it.namespace)).is_some())
             .collect();
         for sent in &then {
             let object = &sent.manifest.identity;
@@ -562,8 +575,7 @@ fn fails(
     object: &ManifestKey,
     is_meant: impl Fn(&ManifestProblem) -> bool,
 ) -> bool {
-    let object = Subject::from(object);
-    let mut own = troubled.iter().filter(|it| Subject::from(*it) == object);
+    let mut own = troubled.iter().filter(|it| it.key() == *object);
     own.any(|it| is_meant(&it.problem))
 }
 

@@ -26,7 +26,7 @@ impl CascadingDeletion {
         let mut all: BTreeMap<_, (&Subject, Vec<String>)> = BTreeMap::new();
         for change in changes.iter().filter(|it| it.to.is_some()) {
             let deleted = change.deleted.iter();
-            for object in deleted.filter(|it| what_goes_with(&it.kind).is_some()) {
+            for object in deleted.filter(|it| what_goes_with((&it.kind, &it.namespace)).is_some()) {
                 let key = (&object.name, &object.kind, &object.namespace);
                 let clusters = all.entry(key).or_insert((object, Vec::new()));
                 clusters.1.extend(change.clusters.iter().cloned());
@@ -44,7 +44,7 @@ impl CascadingDeletion {
     /// What is lost, as a clause.
     pub fn describe(&self) -> String {
         let clusters = enumerate(&self.clusters);
-        let with = what_goes_with(&self.object.kind).unwrap_or_default();
+        let with = what_goes_with((&self.object.kind, &self.object.namespace)).unwrap_or_default();
         format!("{} is deleted {with} from {clusters}", self.object)
     }
 }
@@ -55,7 +55,9 @@ fn removed(draft: &mut PlanDraft<'_>, changes: &[&ObjectChanges]) {
     for change in changes {
         let is_bare = |it: &&Subject| {
             let mut all = change.deleted.iter();
-            it.kind == "Namespace" && !all.any(|other| other.namespace == it.name)
+            it.kind == "Namespace"
+                && it.namespace.is_empty()
+                && !all.any(|other| other.namespace == it.name)
         };
         for object in change.deleted.iter().filter(is_bare) {
             let clusters = enumerate(&change.clusters);
@@ -177,7 +179,6 @@ fn has(draft: &PlanDraft<'_>, then: Option<&str>, object: &Subject) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifests::ChangeCounts;
 
     #[test]
     fn objects_of_one_name_are_lost_each_by_itself() {
@@ -185,11 +186,8 @@ mod tests {
             clusters: vec![cluster.to_owned()],
             from: Some("0".to_owned()),
             to: Some("1".to_owned()),
-            counts: ChangeCounts::default(),
-            created: Vec::new(),
             deleted,
-            overwritten: Vec::new(),
-            apply_strategy: Vec::new(),
+            ..ObjectChanges::default()
         };
         let claim = |namespace: &str| Subject::new("PersistentVolumeClaim", namespace, "data");
         let namespace = Subject::new("Namespace", "", "data");

@@ -111,6 +111,8 @@ fn stage(
     let turn = |at: usize| {
         concurrency.map(|at_once| at.checked_div(at_once).unwrap_or(at).saturating_add(1))
     };
+    // Without the placement, how it applies is unknown.
+    let is_read = draft.inventory.placement.present().is_some();
     let key = Some(&spec.sorting_label).filter(|key| !key.is_empty());
     let clusters = status.clusters.iter().enumerate();
     let clusters = clusters.map(|(at, it)| {
@@ -123,7 +125,7 @@ fn stage(
             order: key.and_then(|key| sorting_number(draft.inventory.member(&it.name)?, key)),
             new_snapshot: then.map(str::to_owned),
             change,
-            rewritten: change == ClusterChange::Unchanged && !is_written,
+            rewritten: is_read && change == ClusterChange::Unchanged && !is_written,
             ..planned
         }
     });

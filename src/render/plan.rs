@@ -176,8 +176,9 @@ fn objects_below(page: &mut TextPage<'_>, lead: &str, changes: &[ObjectChanges],
             page.hang(&lead, "      ", &text);
         }
         // Removing a placement deletes all of it: what goes with a namespace is not its own.
-        let told =
-            |object: &&Subject| change.to.is_some() || what_goes_with(&object.kind).is_some();
+        let told = |object: &&Subject| {
+            change.to.is_some() || what_goes_with((&object.kind, &object.namespace)).is_some()
+        };
         let deleted = change.deleted.iter().filter(told);
         let deleted: Vec<_> = deleted.map(Subject::with_what_goes).collect();
         if !deleted.is_empty() {

@@ -42,7 +42,7 @@ impl Subject {
 
     /// The object as it is deleted: with what goes with it, whoever put it there.
     pub fn with_what_goes(&self) -> String {
-        match what_goes_with(&self.kind) {
+        match what_goes_with((&self.kind, &self.namespace)) {
             Some(with) => format!("{self} {}", with.trim_end_matches(',')),
             None => self.to_string(),
         }

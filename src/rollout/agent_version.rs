@@ -42,28 +42,25 @@ impl AgentVersion {
     }
 }
 
-/// Whether the agent is newer than 0.3: it skips stages, and it spells a message of placements
-/// without the mistake that older ones have.
+/// Whether the agent is newer than 0.3: it skips stages, and it spells a message of placements without the mistake
+/// that older ones have. The placement tells of the present, and runs of their own time.
 fn is_next(inventory: &Inventory, run: &UpdateRun) -> Option<bool> {
+    let placement = inventory.placement.present();
+    let written = placement.and_then(|it| it.condition(reasons::WORK_SYNCHRONIZED));
+    let written = written.map_or("", |condition| condition.message.as_str());
+    if written.starts_with("Work(s) are successfully") {
+        return Some(true);
+    }
     let runs = || std::iter::once(run).chain(inventory.other_runs());
     let stages = || runs().flat_map(|run| &run.status.stages);
     if stages().any(is_skipped) {
         return Some(true);
     }
-    if stages().any(has_idle_tasks) {
-        return Some(false);
-    }
-    let placement = inventory.placement.present()?;
-    let written = placement
-        .condition(reasons::WORK_SYNCHRONIZED)
-        .map(|condition| condition.message.as_str());
-    match written {
-        Some(message) if message.starts_with("Works(s) are succcesfully") => Some(false),
-        Some(message) if message.starts_with("Work(s) are successfully") => Some(true),
-        _ => stages()
-            .any(|stage| stage.clusters.is_empty() && stage.is_done())
-            .then_some(false),
-    }
+    let is_older = written.starts_with("Works(s) are succcesfully")
+        || stages().any(has_idle_tasks)
+        || placement.is_some()
+            && stages().any(|stage| stage.clusters.is_empty() && stage.is_done());
+    is_older.then_some(false)
 }
 
 fn is_skipped(stage: &StageStatus) -> bool {

@@ -379,7 +379,7 @@ pub struct CascadingLoss<'i> {
 impl CascadingLoss<'_> {
     /// What is lost, as a clause.
     pub fn describe(&self) -> String {
-        let with = what_goes_with(&self.object.kind).unwrap_or_default();
+        let with = what_goes_with((&self.object.kind, &self.object.namespace)).unwrap_or_default();
         let clusters = enumerate(&self.clusters);
         format!("deletes {} {with} from {clusters}", self.object.describe())
     }
@@ -424,7 +424,9 @@ pub fn cascading_losses<'i>(rollout: &Rollout<'i>) -> Vec<CascadingLoss<'i>> {
         };
         for part in &held.parts {
             let resources = part.spec.resources.iter();
-            for resource in resources.filter(|it| what_goes_with(&it.kind).is_some()) {
+            for resource in
+                resources.filter(|it| what_goes_with((&it.kind, &it.meta.namespace)).is_some())
+            {
                 let object = ManifestKey::of_manifest(resource);
                 let by = recorded.filter(|_| own.contains(&object)).and_then(|it| {
                     let (status, member) = it;
@@ -470,9 +472,9 @@ fn deleted_by<'i>(
 pub fn is_kept_out(binding: &Binding, object: &ManifestKey) -> bool {
     let mut failed = binding.status.failed.iter();
     failed.any(|it| {
-        let failed = (&it.kind, &it.namespace, &it.name);
+        let failed = (&it.group, &it.kind, &it.namespace, &it.name);
         it.condition.kind == reasons::APPLIED
-            && failed == (&object.kind, &object.namespace, &object.name)
+            && failed == (&object.group, &object.kind, &object.namespace, &object.name)
     })
 }
 

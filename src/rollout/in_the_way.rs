@@ -91,6 +91,12 @@ impl InTheWay {
             let earlier = deleted.map(|deleted| on(FoundThere::EarlierWork { deleted }));
             return earlier.into_iter().collect();
         }
+        // The other placement lets go of it.
+        if work.meta.is_deleting() {
+            return Vec::new();
+        }
+        let kept = work.spec.workload.manifests.iter();
+        let kept: BTreeSet<_> = kept.map(ManifestKey::of_manifest).collect();
         let placed = work
             .status
             .manifests
@@ -100,10 +106,12 @@ impl InTheWay {
                 let applied = manifest.conditions.condition(reasons::APPLIED);
                 let id = &manifest.id;
                 let is_it = |it: &&&ManifestKey| {
-                    it.kind == id.kind && it.namespace == id.namespace && it.name == id.name
+                    let named = (&it.group, &it.kind, &it.namespace, &it.name);
+                    named == (&id.group, &id.kind, &id.namespace, &id.name)
                 };
                 let found = objects.iter().find(is_it);
-                let found = found.filter(|_| applied.is_some_and(Condition::is_true))?;
+                let found = found.filter(|_| applied.is_some_and(Condition::is_true));
+                let found = found.filter(|it| kept.contains(it))?;
                 let (owner, object) = (owner.clone(), (*found).clone());
                 Some(on(FoundThere::Placed { owner, object, at }))
             });

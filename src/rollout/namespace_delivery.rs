@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use super::overrides;
 use crate::inventory::{Inventory, NamespaceCarriers};
 use crate::kubefleet::binding::Binding;
@@ -105,6 +107,17 @@ impl<'i> NamespaceDelivery<'i> {
         }
     }
 
+    /// Since when it is applied on a cluster.
+    pub fn applied_since(self, cluster: &str) -> Option<Timestamp> {
+        let of = |carrier: &'i Arc<Placement>| self.bound(carrier, cluster);
+        let bound = self.placements().iter().flat_map(of);
+        let applied = bound.filter_map(|it| it.current(reasons::APPLIED));
+        applied
+            .filter(|it| it.is_true())
+            .filter_map(|it| it.since)
+            .min()
+    }
+
     fn progress(self, carrier: &'i Placement, cluster: &str) -> DeliveryProgress<'i> {
         if carrier.meta.is_deleting() {
             return DeliveryProgress::Going;
@@ -175,7 +188,7 @@ impl<'i> NamespaceDelivery<'i> {
             return false;
         };
         let mut objects = parts.iter().flat_map(|it| &it.spec.resources);
-        !objects.any(|it| it.kind == "Namespace" && it.meta.name == self.namespace())
+        !objects.any(|it| it.is_namespace(self.namespace()))
     }
 
     /// Whether a comparison found that it is not there.

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::STUCK_AFTER;
 use super::sent::reported;
+use crate::contents::ManifestKey;
 use crate::inventory::{BLOCKING, Inventory};
 use crate::kubefleet::binding::{Binding, Envelope};
 use crate::kubefleet::kind::api_version;
@@ -67,6 +68,16 @@ impl ManifestTrouble<'_> {
     /// The object in the reader's short form: `Deployment shop/web`.
     pub fn describe(&self) -> String {
         describe_object(self.kind, self.namespace, self.name)
+    }
+
+    /// Which object it is.
+    pub fn key(&self) -> ManifestKey {
+        ManifestKey {
+            kind: self.kind.to_owned(),
+            group: self.group.to_owned(),
+            namespace: self.namespace.to_owned(),
+            name: self.name.to_owned(),
+        }
     }
 
     /// The object as a snapshot names it.

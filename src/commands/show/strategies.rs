@@ -22,7 +22,7 @@ use crate::inventory::source::{HubQuery, QueryAnswer};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::Strategy;
-use crate::kubefleet::{Concept, ObjectRef};
+use crate::kubefleet::{Concept, Kind, ObjectRef};
 use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, Table};
 use crate::report::{NotChecked, RunFacts, TypeMeta};
@@ -293,6 +293,15 @@ impl FoundStrategies {
             let active = item.used_by.iter().filter(|user| user.active);
             active.map(|user| user.object.name.as_str()).collect()
         }
+        let counted = |it: &StrategyItem, number: usize| {
+            let runs = if it.namespace.is_empty() {
+                Kind::ClusterStagedUpdateRun
+            } else {
+                Kind::StagedUpdateRun
+            };
+            let mut gaps = self.gaps.iter();
+            (!gaps.any(|gap| gap.what == runs.name())).then(|| number.to_string())
+        };
         Table::of(&self.items())
             .column_if(
                 reach.is_everywhere(),
@@ -305,8 +314,10 @@ impl FoundStrategies {
                 stages.join(" > ")
             })
             .column(Column::wrapping("GATES", 9), |it| gates(&it.stages))
-            .column(Column::new("RUNS").spare(0), |it| it.used_by.len())
-            .column(Column::new("ACTIVE"), |it| active(it).len())
+            .column(Column::new("RUNS").spare(0), |it| {
+                counted(it, it.used_by.len())
+            })
+            .column(Column::new("ACTIVE"), |it| counted(it, active(it).len()))
             .column(Column::new("AGE").spare(1), |it| age(it.created, now))
             .column_if(wide, Column::new("ACTIVE RUNS"), |it| active(it).join(", "))
             .table()

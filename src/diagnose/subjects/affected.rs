@@ -331,10 +331,14 @@ impl<'a, 'i> AffectedObject<'a, 'i> {
         self.on.first().map_or("", |failing| failing.cluster)
     }
 
-    /// The same about the object, in its namespace: `… -n NAMESPACE VERB KIND NAME`.
+    /// The same about the object, in its namespace: `… -n NAMESPACE VERB KIND NAME`. Kinds of other groups may have the
+    /// same name.
     pub fn kubectl(&self, verb: &'static str) -> CommandLine {
         let command = self.on_member(verb).namespace(self.manifest.namespace);
-        let kind = self.manifest.kind.to_lowercase();
+        let mut kind = self.manifest.kind.to_lowercase();
+        if self.manifest.group.contains('.') {
+            kind = format!("{kind}.{}", self.manifest.group);
+        }
         command.arg(kind).arg(self.manifest.name)
     }
 }

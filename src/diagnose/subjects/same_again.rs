@@ -2,18 +2,19 @@
 
 use serde_json::Value;
 
+use crate::contents::ManifestKey;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::sent::SentManifest;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::manifests::{SnapshotContent, WorkGenerator};
 use crate::member::PodHold;
-use crate::report::{Subject, Verdict};
-use crate::rollout::rollback;
+use crate::report::Verdict;
 use crate::rollout::versions::Version;
+use crate::rollout::{ManifestTrouble, rollback};
 
 /// The objects that the run waits for, and that fail whatever else changes.
-fn lasting(cx: &DiagnosisContext<'_>) -> Vec<Subject> {
+fn lasting(cx: &DiagnosisContext<'_>) -> Vec<ManifestKey> {
     let blocking = cx.troubles.iter().filter(|it| it.blocking);
     let all = blocking.flat_map(|it| it.trouble.manifests.iter().map(move |object| (it, object)));
     let lasting = all.filter(|(failing, object)| {
@@ -24,7 +25,7 @@ fn lasting(cx: &DiagnosisContext<'_>) -> Vec<Subject> {
         };
         object.problem.is_lasting() || is_held().is_some()
     });
-    lasting.map(|(_, object)| object.into()).collect()
+    lasting.map(|(_, object)| object.key()).collect()
 }
 
 /// The snapshot that the run brings, and the one to which a rollback would go.
@@ -54,20 +55,20 @@ pub(in crate::diagnose) fn changes_what_fails(cx: &DiagnosisContext<'_>) -> bool
 }
 
 /// The objects that the run waits for.
-fn failing(cx: &DiagnosisContext<'_>) -> Vec<Subject> {
+fn failing(cx: &DiagnosisContext<'_>) -> Vec<ManifestKey> {
     let blocking = cx.troubles.iter().filter(|it| it.blocking);
     let objects = blocking.flat_map(|it| &it.trouble.manifests);
-    objects.map(Subject::from).collect()
+    objects.map(ManifestTrouble::key).collect()
 }
 
 /// Which of these objects a rollback changes; `None` where there are none, or their content is not known.
-fn changes(cx: &DiagnosisContext<'_>, objects: &[Subject]) -> Option<Vec<bool>> {
+fn changes(cx: &DiagnosisContext<'_>, objects: &[ManifestKey]) -> Option<Vec<bool>> {
     let ((now, then), run) = compared(cx).zip(cx.run()).filter(|_| !objects.is_empty())?;
     let generator = WorkGenerator::of_agent(cx.inventory, run).unwrap_or_default();
     let texts = &cx.inventory.texts;
     let content = |version| SnapshotContent::of_version(version, texts, generator);
     let (now, then) = content(&now).zip(content(&then))?;
-    let is_changed = |object: &Subject| {
+    let is_changed = |object: &ManifestKey| {
         let manifests = manifests_of(&now, object);
         manifests.is_empty() || manifests != manifests_of(&then, object)
     };
@@ -75,8 +76,8 @@ fn changes(cx: &DiagnosisContext<'_>, objects: &[Subject]) -> Option<Vec<bool>> 
 }
 
 /// The manifests of an object: a snapshot may have it twice.
-fn manifests_of<'c>(content: &'c SnapshotContent, object: &Subject) -> Vec<&'c Value> {
+fn manifests_of<'c>(content: &'c SnapshotContent, object: &ManifestKey) -> Vec<&'c Value> {
     let items = content.items.iter().map(|it| &it.manifest);
-    let own = items.filter(|it| Subject::from(&it.identity) == *object);
+    let own = items.filter(|it| it.identity == *object);
     own.map(|it| &it.value).collect()
 }

@@ -95,9 +95,7 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
                 .arg(&namespace)
                 .flag("-o", "yaml"),
         );
-        let is_own = |sent: SentManifest<'_>| {
-            sent.manifest.kind == "Namespace" && sent.manifest.meta.name == namespace
-        };
+        let is_own = |sent: SentManifest<'_>| sent.manifest.is_namespace(&namespace);
         let mut on = affected.on.iter();
         if on.all(|failing| SentManifest::all(affected.cx, failing).any(is_own)) {
             return finding.look(
@@ -113,7 +111,11 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     };
     if namespaced == namespace {
         create = create.replacen("Create", "Or create", 1);
-        finding = placed(affected, finding, &namespace);
+        let (steps, is_awaited) = placed(affected, finding, &namespace);
+        if is_awaited {
+            return steps.then_continues(affected.cx);
+        }
+        finding = steps;
     } else if all_missing {
         let trace = CommandLine::fleet("trace").arg(format!("namespace/{namespace}"));
         finding = finding.look_with(
@@ -133,8 +135,13 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         .then_continues(affected.cx)
 }
 
-/// The steps to where cluster placements bring the namespace, which a placement in it does not.
-fn placed(affected: &AffectedObject<'_, '_>, mut finding: Finding, namespace: &str) -> Finding {
+/// The steps to where cluster placements bring the namespace, which a placement in it does not; and whether it came to
+/// all of the clusters since it was missed there.
+fn placed(
+    affected: &AffectedObject<'_, '_>,
+    mut finding: Finding,
+    namespace: &str,
+) -> (Finding, bool) {
     let clusters = affected.clusters();
     let kind = Kind::ClusterResourcePlacement;
     if let Some(delivery) = NamespaceDelivery::of(affected.cx.inventory)
@@ -144,18 +151,35 @@ fn placed(affected: &AffectedObject<'_, '_>, mut finding: Finding, namespace: &s
         let brought = |it: &&str| delivery.state(it).progress == DeliveryProgress::Applied;
         let (gone, never): (Vec<_>, Vec<_>) = on.partition(brought);
         let carrier = gone.first().and_then(|it| delivery.state(it).carrier);
+        let mut is_awaited = never.is_empty();
         if let Some(carrier) = carrier {
             let name = &carrier.meta.name;
-            let gone = enumerate(&gone);
-            let deleted =
-                format!("{name} has delivered it to {gone}, so it was deleted there since.");
-            finding.add_sentence(&deleted);
+            // What failed before it came has most often only not been tried again.
+            let came_later = |it: &&str| {
+                let on = affected.all.iter().filter(|(on, _)| on.cluster == *it);
+                delivery.applied_since(it) > on.filter_map(|(_, it)| it.condition.since).max()
+            };
+            let (came, gone): (Vec<_>, Vec<_>) = gone.into_iter().partition(came_later);
+            is_awaited &= gone.is_empty();
+            if !gone.is_empty() {
+                let gone = enumerate(&gone);
+                finding.add_sentence(&format!(
+                    "{name} has delivered it to {gone}, so it was deleted there since."
+                ));
+            }
+            if !came.is_empty() {
+                let came = enumerate(&came);
+                finding.add_sentence(&format!(
+                    "{name} has delivered it to {came} since; the agent has not reported a new try."
+                ));
+            }
             finding = finding.look(
                 "Wait: the member agents try again within 15 minutes, first the namespace, then what is in it.",
             );
         }
         let tail = "; the agent tries again within 15 minutes.";
-        return with_delivery_steps(finding, delivery, &never, tail);
+        let finding = with_delivery_steps(finding, delivery, &never, tail);
+        return (finding, is_awaited);
     }
     let finding = finding.look_with(
         format!(
@@ -165,10 +189,11 @@ fn placed(affected: &AffectedObject<'_, '_>, mut finding: Finding, namespace: &s
         ),
         CommandLine::kubectl("get").arg(kind.for_kubectl()),
     );
-    finding.fix(format!(
+    let fixed = finding.fix(format!(
         "Let a {kind} select the Namespace {namespace} with `selectionScope: NamespaceOnly`, if none \
          does: a ResourcePlacement does not place its namespace. {SCOPE_VERSION}"
-    ))
+    ));
+    (fixed, false)
 }
 
 /// Where the same content brings the namespace, or somebody has created it since: nobody has to.
@@ -187,10 +212,8 @@ fn brought(
     for failing in &affected.on {
         let member = failing.member;
         let is_there = member.filter(|it| it.status.namespaces.contains_key(namespace));
-        let sent = SentManifest::all(affected.cx, failing).find(|sent| {
-            let manifest = sent.manifest;
-            manifest.kind == "Namespace" && manifest.meta.name == namespace && sent.is_applied()
-        });
+        let sent = SentManifest::all(affected.cx, failing)
+            .find(|sent| sent.manifest.is_namespace(namespace) && sent.is_applied());
         finding = match (sent, is_there) {
             (Some(sent), _) => {
                 is_sent = true;

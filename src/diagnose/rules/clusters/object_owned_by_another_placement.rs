@@ -141,7 +141,7 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
                 .flag("-o", "jsonpath={.metadata.ownerReferences[*].name}"),
         ),
     };
-    let with = what_goes_with(affected.manifest.kind);
+    let with = what_goes_with((affected.manifest.kind, affected.manifest.namespace));
     let with = with.map_or_else(String::new, |with| {
         format!(", {},", with.trim_end_matches(','))
     });
@@ -201,7 +201,9 @@ fn beside(affected: &AffectedObject<'_, '_>, content: &Version<'_>) -> String {
         })
     };
     let parts = content.objects().map(Subject::from);
-    let inside = parts.filter(|it| manifest.kind == "Namespace" && it.namespace == manifest.name);
+    let inside = parts.filter(|it| {
+        manifest.kind == "Namespace" && manifest.group.is_empty() && it.namespace == manifest.name
+    });
     match inside.filter(|it| !is_refused(it)).count() {
         0 => String::new(),
         others => format!(
