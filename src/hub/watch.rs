@@ -263,9 +263,15 @@ impl QueryFollower {
                 place.version = None;
             }
             // A connection that broke is nothing to tell; a hub that takes no other is.
-            if !place.reached && !self.is_patient(&mut place, &error) {
-                self.tell(WatchNews::Ended(error));
-                return;
+            if !place.reached {
+                if !self.is_patient(&mut place, &error) {
+                    self.tell(WatchNews::Ended(error));
+                    return;
+                }
+                // Something in between may break watches alone: lists tell what they would.
+                if place.away.is_some_and(|away| away.tries > 1) {
+                    place.version = None;
+                }
             }
             let longest = self.pace.longest_pause;
             sleep(asked.unwrap_or(place.pause).min(longest)).await;
@@ -324,7 +330,11 @@ impl QueryFollower {
         connection.budget = ReadAllowance::default();
         let listing = ListReader::new(&connection, self.query.kind, path);
         let found = listing.all().await.map_err(plain)?;
-        self.reached(place);
+        place.reached = true;
+        // Whether it lets itself be watched again shows at the next watch.
+        if let Some(away) = &mut place.away {
+            away.since = Instant::now();
+        }
         place.version = Some(found.resource_version);
         if place.listed {
             for what in place.seen.relist(found.objects) {

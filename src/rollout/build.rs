@@ -298,8 +298,9 @@ fn gate<'i>(
             is(reasons::APPROVAL_REQUEST_CREATED),
         ) {
             (true, _) => TaskState::Done,
-            (false, true) => TaskState::Open,
-            (false, false) => TaskState::NotReached,
+            // A newer agent skips a stage whose approval an older one asked for.
+            (false, true) if !stage.is_done() => TaskState::Open,
+            (false, _) => TaskState::NotReached,
         }
     } else if is(reasons::WAIT_TIME_ELAPSED) && !restarts {
         TaskState::Done

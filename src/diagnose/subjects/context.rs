@@ -294,6 +294,12 @@ impl<'i> DiagnosisContext<'i> {
                 }))
     }
 
+    /// Whether KubeFleet rolls the placement out without runs: of a run, that is another matter.
+    pub fn rolls_out_by_itself(&self) -> bool {
+        let placement = self.inventory.placement.present();
+        self.run().is_none() && placement.is_some_and(|it| !it.is_external())
+    }
+
     /// Whether an External placement is left as its last run brought it, or as runs did that are gone: none is
     /// under way.
     pub fn is_left_alone(&self) -> bool {

@@ -250,8 +250,7 @@ impl Finding {
     /// itself.
     pub(crate) fn new_run(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self {
         let repair = repair.into();
-        let placement = cx.inventory.placement.present();
-        if cx.run().is_none() && placement.is_some_and(|it| !it.is_external()) {
+        if cx.rolls_out_by_itself() {
             return self.fix(BY_ITSELF);
         }
         match cx.run().and_then(|run| run.pinned()) {

@@ -260,11 +260,13 @@ fn a_hub_that_is_away_is_told_and_waited_for() {
         first_list(),
         answer(500, ""),
         answer(500, ""),
+        // What watches do not tell, a list does.
+        list(10, &[run("a", "1", 8)]),
         ServerReply::Silent(vec![changed(11)]),
     ]);
     let mut watch = hub.watch(&[all()]);
     let away = "away: the hub answered 500: Internal Server Error";
-    assert_eq!(told(&mut watch, 4), ["=a@5", away, "back", "a@11"]);
+    assert_eq!(told(&mut watch, 5), ["=a@5", away, "a@8", "back", "a@11"]);
 
     let broken = vec![answer(500, ""); 100];
     let first = [first_list()];

@@ -15,7 +15,7 @@ use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::snapshot::{ResourceSnapshot, is_of_hub};
 use crate::kubefleet::tolerant::LenientSeed;
 use crate::kubefleet::{Concept, names};
-use crate::manifests::texts_of;
+use crate::manifests::{WorkGenerator, texts_of};
 use crate::rollout::versions::{Version, versions};
 
 /// How many bytes of objects one part of a snapshot holds.
@@ -73,7 +73,7 @@ impl NextSnapshot {
         selected.manifests.extend(unread);
         let own = std::mem::take(&mut selected.of_hub);
         let mut unclear = Vec::new();
-        match places_own(&has, latest, &own) {
+        match places_own(inventory, (&has, latest), &own) {
             Some(true) => selected.manifests.extend(own.iter().map(trim::manifest)),
             Some(false) => {}
             None => unclear = own.iter().map(ManifestKey::of).collect(),
@@ -104,11 +104,21 @@ impl NextSnapshot {
 }
 
 /// Whether the hub agent places KubeFleet's own objects with their namespace, as it did up to 0.3; `None` where
-/// the latest snapshot does not tell.
-fn places_own(has: &[Manifest], latest: Option<&Version<'_>>, own: &[Value]) -> Option<bool> {
+/// neither its version nor the latest snapshot tells.
+fn places_own(
+    inventory: &Inventory,
+    (has, latest): (&[Manifest], Option<&Version<'_>>),
+    own: &[Value],
+) -> Option<bool> {
     let is_own = |it: &Manifest| is_of_hub(&it.identity.group, &it.identity.kind);
-    if own.is_empty() || has.iter().any(is_own) {
-        return Some(!own.is_empty());
+    if own.is_empty() {
+        return Some(false);
+    }
+    if let Some(generator) = WorkGenerator::of_hub(inventory) {
+        return Some(generator != WorkGenerator::Newest);
+    }
+    if has.iter().any(is_own) {
+        return Some(true);
     }
     let made = latest?.created()?;
     let was_there = |it: &Value| {

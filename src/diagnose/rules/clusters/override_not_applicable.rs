@@ -342,6 +342,9 @@ fn remedies(
         };
         return finding.fix_with(step, cx.new_run_command());
     }
+    if cx.rolls_out_by_itself() {
+        return finding.fix("Correct the override: KubeFleet rolls its change out by itself.");
+    }
     let repair = match problem {
         BindingProblem::OverrideSnapshotNotFound { .. } => {
             format!("Start a new run, which uses the current overrides: {PINNING}.")
