@@ -89,6 +89,17 @@ pub fn is_definition((own, name): (&str, &str), (group, kind): (&str, &str)) -> 
     of == group && plurals.any(|it| it == plural)
 }
 
+/// The name that the definition of a group and a kind has as a rule.
+pub fn usual_definition(group: &str, kind: &str) -> String {
+    let kind = kind.to_lowercase();
+    let plural = match kind.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
+        _ if kind.ends_with(['s', 'x']) || kind.ends_with("ch") => format!("{kind}es"),
+        _ => format!("{kind}s"),
+    };
+    format!("{plural}.{group}")
+}
+
 /// What is deleted with an object of that kind, or may be, in words after its name; `None` where nothing is.
 pub fn what_goes_with((kind, namespace): (&str, &str)) -> Option<&'static str> {
     match kind {

@@ -51,7 +51,7 @@ fn is_next(inventory: &Inventory, run: &UpdateRun) -> Option<bool> {
     if written.starts_with("Work(s) are successfully") {
         return Some(true);
     }
-    let runs = || std::iter::once(run).chain(inventory.other_runs());
+    let runs = || std::iter::once(run).chain(inventory.runs.iter());
     let stages = || runs().flat_map(|run| &run.status.stages);
     if stages().any(is_skipped) {
         return Some(true);

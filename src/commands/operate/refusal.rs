@@ -37,7 +37,10 @@ pub fn explain(change: &Change, error: &HubError, reading: &mut SourceReading) -
         } if reason == "AlreadyExists" => Error::failed(format!(
             "could not {would}: {object} already exists; {nothing}"
         ))
-        .hint("choose another name, with rollback by --name"),
+        .hint(
+            "run the same command again: it continues with that run if it is the same; or choose another name, \
+             with rollback by --name",
+        ),
         HubError::Refused {
             code: 409 | 422, ..
         } if !matches!(change.act, WriteAction::Create { .. }) => {

@@ -1,6 +1,6 @@
 //! A member cluster does not serve the kind of an object.
 
-use crate::contents::is_definition;
+use crate::contents::{is_definition, usual_definition};
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::sent::{self, SentManifest};
@@ -9,6 +9,7 @@ use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot, is_of_hub};
 use crate::rollout::rollback::is_newer;
 use crate::rollout::versions::versions;
+use crate::words::CommandLine;
 
 /// The agent cannot map the kind to a resource: the CRD is missing, or the version is not served.
 /// Source: workapplier/preprocess.go:decodeManifest.
@@ -93,17 +94,28 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             .look_with("Check what the snapshot lost.", diff.arg(before).arg(own))
             .roll_out(cx, &format!("Select the definition {name} again"));
     }
+    finding = finding.look_with(
+        format!("List the kinds that {} serves.", affected.cluster()),
+        match manifest.group {
+            "" => served,
+            group => served.joined("--api-group", group),
+        },
+    );
+    let mut unless = "";
+    if manifest.group.contains('.') {
+        let definition = usual_definition(manifest.group, manifest.kind);
+        let trace =
+            CommandLine::fleet("trace").arg(format!("customresourcedefinition/{definition}"));
+        finding = finding.look_with(
+            "Check whether another placement brings the definition there, and where that stands.",
+            trace.flag("--member", affected.cluster()),
+        );
+        unless = "if none does, ";
+    }
     finding
-        .look_with(
-            format!("List the kinds that {} serves.", affected.cluster()),
-            match manifest.group {
-                "" => served,
-                group => served.joined("--api-group", group),
-            },
-        )
         .fix(format!(
             "Install the CustomResourceDefinition of {kind} with version {version} on {clusters}, \
-             or place it there before this placement."
+             {unless}or place it there before this placement."
         ))
         .then_continues(affected.cx)
         .roll_out(
