@@ -227,8 +227,6 @@ struct WatchPlace {
     reached: bool,
     /// Since when the hub does not answer.
     away: Option<WatchLoss>,
-    /// Whether it was a list that failed last.
-    lists_fail: bool,
     /// How long to wait before the next try.
     pause: Duration,
 }
@@ -248,18 +246,15 @@ impl QueryFollower {
             listed: false,
             reached: false,
             away: None,
-            lists_fail: false,
             pause: self.pace.first_pause,
         };
         loop {
             place.reached = false;
-            let lists = place.version.is_none();
             let step = match place.version.take() {
                 None => self.list(&mut place).await,
                 Some(version) => self.session(&mut place, version).await,
             };
             let Err((error, asked)) = step else { continue };
-            place.lists_fail = lists;
             if !place.listed || ends(&error) {
                 self.tell(WatchNews::Ended(error));
                 return;
@@ -335,14 +330,7 @@ impl QueryFollower {
         connection.budget = ReadAllowance::default();
         let listing = ListReader::new(&connection, self.query.kind, path);
         let found = listing.all().await.map_err(plain)?;
-        match &mut place.away {
-            // Whether it can be watched again shows at the next watch.
-            Some(away) if !place.lists_fail => {
-                place.reached = true;
-                away.since = Instant::now();
-            }
-            _ => self.reached(place),
-        }
+        self.reached(place);
         place.version = Some(found.resource_version);
         if place.listed {
             for what in place.seen.relist(found.objects) {

@@ -266,19 +266,6 @@ fn a_hub_that_is_away_is_told_and_waited_for() {
     ]);
     let mut watch = hub.watch(&[all()]);
     let away = "away: the hub answered 500: Internal Server Error";
-    assert_eq!(told(&mut watch, 5), ["=a@5", away, "a@8", "back", "a@11"]);
-
-    let first = [first_list()].into_iter();
-    let hub = FakeHub::new(
-        first
-            .chain(vec![answer(500, ""); 3])
-            .chain([
-                list(10, &[run("a", "1", 8)]),
-                ServerReply::Silent(vec![changed(11)]),
-            ])
-            .collect(),
-    );
-    let mut watch = hub.watch(&[all()]);
     assert_eq!(told(&mut watch, 5), ["=a@5", away, "back", "a@8", "a@11"]);
 
     let broken = vec![answer(500, ""); 100];

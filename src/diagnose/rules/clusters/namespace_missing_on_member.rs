@@ -113,7 +113,7 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         create = create.replacen("Create", "Or create", 1);
         let (steps, is_awaited) = placed(affected, finding, &namespace);
         if is_awaited {
-            return steps.then_continues(affected.cx);
+            return steps;
         }
         finding = steps;
     } else if all_missing {
