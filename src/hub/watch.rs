@@ -100,6 +100,8 @@ pub struct Watch {
     tasks: Vec<(HubQuery, AbortHandle)>,
     signals: AbortHandle,
     interrupted: bool,
+    /// Whether the hub has answered: what is asked later is asked again and again.
+    has_listed: bool,
     on_wait: Option<OnWait>,
 }
 
@@ -138,6 +140,7 @@ impl Watch {
             tasks: Vec::new(),
             signals,
             interrupted: false,
+            has_listed: false,
             on_wait: None,
         }
     }
@@ -151,6 +154,7 @@ impl Watch {
             connection: self.connection.clone(),
             served: Arc::clone(&self.served),
             query: query.clone(),
+            is_later: self.has_listed,
             pace: self.pace,
             tell: self.tell.clone(),
         };
@@ -185,6 +189,7 @@ impl Watch {
         let item = self.told.recv_timeout(timeout);
         let item = item.unwrap_or(WatchItem::Quiet);
         self.interrupted = matches!(item, WatchItem::Interrupted);
+        self.has_listed |= matches!(item, WatchItem::Event(_, WatchNews::Listed(_)));
         item
     }
 }
@@ -212,6 +217,8 @@ struct QueryFollower {
     connection: Connection,
     served: Arc<ServedVersions>,
     query: HubQuery,
+    /// Whether the hub has answered other queries: a failure of the first list may pass then.
+    is_later: bool,
     pace: WatchPace,
     tell: Sender<WatchItem>,
 }
@@ -255,7 +262,8 @@ impl QueryFollower {
                 Some(version) => self.session(&mut place, version).await,
             };
             let Err((error, asked)) = step else { continue };
-            if !place.listed || ends(&error) {
+            let passes = matches!(error, HubError::Unreachable { .. }) || error.may_pass();
+            if !(place.listed || self.is_later && passes) || ends(&error) {
                 self.tell(WatchNews::Ended(error));
                 return;
             }

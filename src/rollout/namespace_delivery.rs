@@ -83,9 +83,7 @@ impl<'i> NamespaceDelivery<'i> {
     /// Whether one of them has brought the namespace to a cluster: until its content was rolled out there,
     /// nothing has come.
     pub fn reaches(self, cluster: &str) -> bool {
-        let of = |carrier: &'i Arc<Placement>| self.bound(carrier, cluster);
-        let mut bound = self.placements().iter().flat_map(of);
-        bound.any(|it| {
+        self.bound_by_any(cluster).any(|it| {
             let is_sent = !it.is_unsent() || it.condition(reasons::APPLIED).is_some();
             is_sent && !self.is_missing(it) && !self.lacks(it) && self.deleting(it).is_none()
         })
@@ -109,13 +107,10 @@ impl<'i> NamespaceDelivery<'i> {
 
     /// Since when it is applied on a cluster.
     pub fn applied_since(self, cluster: &str) -> Option<Timestamp> {
-        let of = |carrier: &'i Arc<Placement>| self.bound(carrier, cluster);
-        let bound = self.placements().iter().flat_map(of);
+        let bound = self.bound_by_any(cluster);
         let applied = bound.filter_map(|it| it.current(reasons::APPLIED));
-        applied
-            .filter(|it| it.is_true())
-            .filter_map(|it| it.since)
-            .min()
+        let applied = applied.filter(|it| it.is_true());
+        applied.filter_map(|it| it.since).min()
     }
 
     fn progress(self, carrier: &'i Placement, cluster: &str) -> DeliveryProgress<'i> {
@@ -180,6 +175,11 @@ impl<'i> NamespaceDelivery<'i> {
     fn bound(self, carrier: &'i Placement, cluster: &str) -> impl Iterator<Item = &'i Binding> {
         self.bindings(carrier, cluster)
             .filter(|it| !it.is_leaving() && it.spec.state == "Bound")
+    }
+
+    fn bound_by_any(self, cluster: &str) -> impl Iterator<Item = &'i Binding> {
+        let all = self.placements().iter();
+        all.flat_map(move |it| self.bound(it, cluster))
     }
 
     /// Whether what a cluster was sent does not have it, as far as that still exists.

@@ -184,10 +184,12 @@ pub(in crate::commands) fn leaves(rollout: &Rollout<'_>) -> Preview {
             let has = cluster.binding.and_then(Binding::snapshot_index);
             has == Some(index)
         });
-        preview.progress([format!(
-            "  clusters that keep snapshot {index} from this run: {} of {total}",
-            keep.len()
-        )]);
+        if rollout.inventory.bindings.gap.is_none() {
+            preview.progress([format!(
+                "  clusters that keep snapshot {index} from this run: {} of {total}",
+                keep.len()
+            )]);
+        }
         let (other, unknown): (Vec<_>, Vec<_>) = lost
             .into_iter()
             .partition(|cluster| cluster.binding.is_some());

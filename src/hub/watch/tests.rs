@@ -298,6 +298,22 @@ fn what_stays_refused_ends_a_watch() {
     }
 }
 
+/// A hub that restarts while one more query is asked has answered others: it is waited for.
+#[test]
+fn a_query_that_comes_later_is_patient() {
+    let busy = ServerReply::Whole(503, "Retry-After: 0\r\n", "{}".to_owned());
+    let replies = [first_list(), ServerReply::Silent(vec![changed(11)])].into_iter();
+    let again = [list(20, &[run("a", "1", 15)]), ServerReply::Silent(vec![])];
+    let replies = replies.chain(vec![busy; 12]).chain(again);
+    let hub = FakeHub::new(replies.collect());
+    let mut watch = hub.watch(&[all()]);
+    assert_eq!(told(&mut watch, 2), ["=a@5", "a@11"]);
+    let _inside = hub.runtime.enter();
+    watch.add(HubQuery::latest(Kind::ClusterStagedUpdateRun, ""));
+    let away = "away: the hub answered 503: {}";
+    assert_eq!(told(&mut watch, 3), [away, "back", "=a@15"]);
+}
+
 /// A web page, an answer of another kind, and a stream that ends at once are no watch. What a list
 /// tells is told.
 #[test]
