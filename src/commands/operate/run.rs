@@ -105,7 +105,8 @@ fn act(args: &RunArgs, new: Option<String>, op: &mut Operation<'_>) -> Result<Ex
         from: args.from.as_deref(),
         suffix: &suffix,
     };
-    let source = RunSource::new(words, op)?;
+    let source = RunSource::new(words, op);
+    let source = source.map_err(|error| replaced_before(error, args, op.reading.namespace()))?;
     if let Some(old) = source.replaces_itself(args.replace) {
         return Err(Error::usage(format!(
             "the new run cannot have the name {} while the old run exists",
@@ -121,6 +122,17 @@ fn act(args: &RunArgs, new: Option<String>, op: &mut Operation<'_>) -> Result<Ex
         })
     };
     launch(&mut wanted, op)
+}
+
+/// Adds to an error that the run to be replaced does not exist what continues an earlier try.
+fn replaced_before(error: Error, args: &RunArgs, namespace: Option<&str>) -> Error {
+    let new = args.run.as_deref().filter(|_| args.replace);
+    let Some(new) = new.filter(|_| error.exit == Exit::NotFound) else {
+        return error;
+    };
+    let run = CommandLine::fleet("run").arg(new);
+    let run = run.namespace(namespace.unwrap_or_default());
+    error.also(Hint::new("if an earlier try has replaced it already, continue that:").command(run))
 }
 
 /// Adds to an error that no such run can be started how to make one.

@@ -382,6 +382,10 @@ fn a_run_that_ends_meanwhile_is_replaced_all_the_same() {
         });
         did.ends(0);
         assert!(scene.seen_run(&first).is_none());
+        let again = desk.does(&run);
+        again
+            .ends(6)
+            .says("if an earlier try has replaced it already");
     });
 }
 
