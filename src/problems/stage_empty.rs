@@ -5,6 +5,7 @@ use super::steps::show_labels;
 use super::{StageMap, near_misses};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::strategy::Stage;
+use crate::rollout::AgentVersion;
 use crate::rollout::placing::takes;
 use crate::words::by_number;
 
@@ -29,18 +30,18 @@ pub fn stage_empty(
 ) -> Problem {
     let EmptyStage { name, tasks, spec } = stage;
     let own: Vec<_> = spec.iter().map(|(_, stage)| *stage).collect();
-    let tail = match tasks.len() {
-        0 => String::new(),
-        several => {
-            let they = if several == 1 { "it runs" } else { "they run" };
-            let until = format!("; up to KubeFleet 0.3.1 {they} anyway");
-            format!(
-                " with its {} ({}){}",
-                if several == 1 { "task" } else { "tasks" },
-                enumerate(tasks),
-                tense.pick(&until, "")
-            )
+    let all = enumerate(tasks);
+    let (kind, they) = by_number(tasks.len(), ("task", "it runs"), ("tasks", "they run"));
+    let until = format!("; up to KubeFleet 0.3.1 {they} anyway");
+    let skipped = format!(" and {} skipped", tense.is());
+    let tail = match (tense, AgentVersion::of_hub(inventory)) {
+        _ if tasks.is_empty() => skipped,
+        (RefusalTense::Now, None) => format!("{skipped} with its {kind} ({all}){until}"),
+        (RefusalTense::Now, Some(version)) if version < AgentVersion::Next => {
+            let run = by_number(tasks.len(), "runs", "run");
+            format!(", but its {kind} ({all}) {run} all the same")
         }
+        _ => format!("{skipped} with its {kind} ({all})"),
     };
     let unselected = unselected(inventory, *spec, members);
     let (near, shown) = match unselected.len() {
@@ -58,11 +59,7 @@ pub fn stage_empty(
             (near, unselected.clone())
         }
     };
-    let message = format!(
-        "Stage {name} {} no clusters and {} skipped{tail}{near}.",
-        tense.has(),
-        tense.is(),
-    );
+    let message = format!("Stage {name} {} no clusters{tail}{near}.", tense.has());
     let mut problem = Problem::new(object, message).stage(*name);
     if let Some((map, stage)) = spec {
         problem = map.evidence(problem, shown, [*stage]);

@@ -25,6 +25,13 @@ impl AgentVersion {
         Self::or_guess(inventory, run).0
     }
 
+    /// The same of the newest run that there is; `None` where nothing tells.
+    pub fn of_hub(inventory: &Inventory) -> Option<Self> {
+        let newest = inventory.runs.iter().max_by_key(|run| run.meta.created)?;
+        let (version, is_guess) = Self::or_guess(inventory, newest);
+        (!is_guess).then_some(version)
+    }
+
     /// The same, and whether nothing tells that it skips stages without clusters.
     pub fn or_guess(inventory: &Inventory, run: &UpdateRun) -> (Self, bool) {
         let stateless = run.spec.state.is_none() && inventory.hub.run_states.is_none();

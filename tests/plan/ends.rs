@@ -74,13 +74,24 @@ fn a_stage_without_clusters_ends_where_every_version_agrees() {
         let labels = format!("  labels: {{tier: prod, order: '9'{labels}}}\n");
         let (_, json) = plan(ARGS, &with_earlier_run(&[(canary, &labels), placement]));
         let ends = &json["stages"][0]["ends"];
-        (ends["untilApproval"].clone(), ends["atMost"].clone())
+        let warnings = json["warnings"].as_array().unwrap().iter();
+        let mut empty = warnings.filter(|it| it["kind"] == "stage-empty");
+        let said = empty.next().unwrap()["message"].as_str().unwrap();
+        let said = said.split_once(" no clusters").unwrap().1.to_owned();
+        (ends["untilApproval"].clone(), ends["atMost"].clone(), said)
     };
     let nothing = ("", "");
     // Up to 0.2, its approval is asked for; what is newer tells its name to every member cluster.
-    assert_eq!(ends("", nothing), ("RUN-after-canary".into(), "15s".into()));
+    let (until, at_most, said) = ends("", nothing);
+    assert_eq!((until, at_most), ("RUN-after-canary".into(), "15s".into()));
+    let tasks = "tasks (TimedWait and Approval)";
+    assert_eq!(said, format!(", but its {tasks} run all the same."));
     let named = ", kubernetes-fleet.io/member-name: alpha";
-    assert_eq!(ends(named, nothing), (Value::Null, Value::Null));
+    let (until, at_most, said) = ends(named, nothing);
+    assert_eq!((until, at_most), (Value::Null, Value::Null));
+    let skipped = format!(" and is skipped with its {tasks}");
+    let until = "; up to KubeFleet 0.3.1 they run anyway.";
+    assert_eq!(said, format!("{skipped}{until}"));
     // KubeFleet skips it after 0.3, which the words on a placement tell.
     let told = (
         "  - type: ClusterResourcePlacementScheduled\n",
@@ -88,5 +99,7 @@ fn a_stage_without_clusters_ends_where_every_version_agrees() {
          message: Work(s) are successfully created, observedGeneration: 1}\n  \
          - type: ClusterResourcePlacementScheduled\n",
     );
-    assert_eq!(ends(named, told), (Value::Null, "15s".into()));
+    let (until, at_most, said) = ends(named, told);
+    assert_eq!((until, at_most), (Value::Null, "15s".into()));
+    assert_eq!(said, format!("{skipped}."));
 }

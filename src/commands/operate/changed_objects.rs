@@ -122,7 +122,7 @@ pub(in crate::commands) fn show(
     preview.picture(drawn(look), &drawn(&look.plain()));
     for gap in gaps {
         let clusters = enumerate(&gap.clusters);
-        preview.status(&format!("{} of {clusters} unknown: {}", gap.what, gap.why));
+        preview.warning(&format!("{} of {clusters} unknown: {}", gap.what, gap.why));
     }
     preview.warnings(refused.iter().map(RefusedObject::describe));
     let placement = run
@@ -136,7 +136,7 @@ pub(in crate::commands) fn show(
             preview.warnings(found.messages());
             taken = found.placed.first().map(|it| first_sentence(&it.message));
             if let Some(gap) = gap {
-                preview.status(&format!("{} are unknown: {}", gap.what, gap.why));
+                preview.warning(&format!("{} are unknown: {}", gap.what, gap.why));
             }
         }
         Err(error) => preview.status(&error.message),
