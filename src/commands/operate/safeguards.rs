@@ -453,21 +453,31 @@ fn overtaken_words(rollout: &Rollout<'_>) -> Option<String> {
     ))
 }
 
-/// Warns of clusters that leave the fleet, or whose agents are silent, of those that the run is to reach
-/// next; `None` means all.
+/// Warns of clusters that leave the fleet, or whose agents are silent: of those that the run is to reach next, where
+/// `None` means all, and then of those behind another gate.
 pub fn warn_of_members(rollout: &Rollout<'_>, clusters: Option<&[&str]>, preview: &mut Preview) {
     let is_next = |name: &str| clusters.is_none_or(|all| all.contains(&name));
     let members = TroubledMembers::ahead(rollout, is_next);
-    let leaving = members.leaving_words().into_iter();
-    let silent = leaving.chain(members.silence_words());
     let ahead = rollout.still_to_reach().map(|it| it.name);
     let late = content_sent_late(rollout.inventory, ahead.filter(|name| is_next(name)));
     let late = late.map(|it| it.message);
+    let now: Vec<_> = troubles(&members).collect();
+    let later = TroubledMembers::ahead(rollout, |name| !is_next(name));
+    let later = troubles(&later).filter(|why| !now.contains(why));
+    let later: Vec<_> = later
+        .map(|why| format!("after the next gate: {why}"))
+        .collect();
     let failing = failing_before(rollout);
-    let all = silent.chain(members.unhealthy_words()).chain(late);
-    for why in all.chain(failing) {
+    for why in now.into_iter().chain(late).chain(failing).chain(later) {
         preview.warning(why.trim_end_matches('.'));
     }
+}
+
+/// What is wrong with clusters, whatever they are to get.
+fn troubles(members: &TroubledMembers<'_>) -> impl Iterator<Item = String> {
+    let leaving = members.leaving_words().into_iter();
+    let silent = leaving.chain(members.silence_words());
+    silent.chain(members.unhealthy_words())
 }
 
 /// Warns of what the run comes to: gates that somebody has approved already, where nobody is asked;
@@ -481,4 +491,42 @@ pub fn warn_of_ahead(rollout: &Rollout<'_>, held: &[Finding], preview: &mut Prev
     let without = namespace_undelivered_ahead(rollout);
     preview.warnings(without.as_ref().map(|it| it.message.trim_end_matches('.')));
     preview.warnings(diagnose::overrides_changed(rollout.inventory));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::rollout::life::tests::{at, inventory, placement, run};
+
+    #[test]
+    fn a_silent_cluster_behind_the_next_gate_is_told_apart() {
+        let mut own = run("web", "0", [Some(1_100), Some(1_110), None, None]);
+        let stages = own["status"]["stagesStatus"].as_array_mut().unwrap();
+        stages.push(json!({"stageName": "prod", "clusters": [{"clusterName": "member-2"}]}));
+        let member = |name: &str, heard: i64| {
+            json!({
+                "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
+                "kind": "MemberCluster",
+                "metadata": {"name": name},
+                "status": {"agentStatus": [
+                    {"type": "MemberAgent", "lastReceivedHeartbeat": at(heard).to_string()},
+                ]},
+            })
+        };
+        let members = [member("member-1", 8_990), member("member-2", 8_000)];
+        let all = inventory(&[&[own, placement()][..], &members].concat());
+        let rollout = Rollout::of(&all, all.run_on("web").unwrap());
+        let told = |clusters: Option<&[&str]>| {
+            let mut preview = Preview::default();
+            warn_of_members(&rollout, clusters, &mut preview);
+            format!("{:?}", preview.said())
+        };
+        let silent = "the agent of member-2 last reported 16m40s ago";
+        assert!(told(None).contains(silent) && !told(None).contains("gate"));
+        assert!(told(Some(&["member-1"])).contains(&format!("after the next gate: {silent}")));
+        assert!(told(Some(&["member-2"])).contains(silent));
+        assert!(!told(Some(&["member-2"])).contains("gate"));
+    }
 }
