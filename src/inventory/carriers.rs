@@ -2,14 +2,13 @@
 //! where clusters are to get its content for the first time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::source::{HubQuery, QueryAnswer};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::placement::{Placement, ResourceSelector};
 use crate::kubefleet::snapshot::ResourceSnapshot;
-use crate::kubefleet::{Conditions, Kind, names, reasons};
+use crate::kubefleet::{Conditions, Kind, ObjectRef, names, reasons};
 
 const PLACEMENTS: Kind = Kind::ClusterResourcePlacement;
 const BINDINGS: Kind = Kind::ClusterResourceBinding;
@@ -49,16 +48,14 @@ impl NamespaceCarriers {
         let mut carriers = Self::default();
         for placement in may_carry(all, namespace) {
             let bindings = complete(&bindings_of(&placement))?.all::<Binding>();
-            for binding in bindings.clone() {
-                let parts = snapshot_parts(binding, known);
+            for snapshot in bindings.clone().filter_map(|it| snapshot_of(it)) {
+                let parts = snapshot_parts(&snapshot, known).into_iter();
                 let parts: Option<Vec<_>> = parts
                     .map(|it| known.get(&it)?.all::<ResourceSnapshot>().next().cloned())
                     .collect();
-                let parts = parts.filter(|it| !it.is_empty());
-                let name = &binding.spec.snapshot;
                 carriers
                     .content
-                    .extend(parts.map(|parts| (name.clone(), parts)));
+                    .extend(parts.map(|parts| (snapshot.name, parts)));
             }
             carriers.bindings.extend(bindings.cloned());
             carriers.placements.push(placement);
@@ -83,31 +80,34 @@ fn named_by(
 ) -> impl Iterator<Item = HubQuery> {
     let overrides = binding.spec.override_names();
     let overrides = overrides.map(|it| HubQuery::object(&it));
-    overrides.chain(snapshot_parts(binding, known))
+    let parts = snapshot_of(binding).map(|it| snapshot_parts(&it, known));
+    overrides.chain(parts.into_iter().flatten())
 }
 
-/// The questions for the parts of a binding's snapshot: the first tells how many there are.
-fn snapshot_parts(
-    binding: &Binding,
-    known: &BTreeMap<HubQuery, QueryAnswer>,
-) -> impl Iterator<Item = HubQuery> {
+/// The snapshot of a binding, where it names one.
+fn snapshot_of(binding: &Binding) -> Option<ObjectRef> {
     let name = binding.spec.snapshot.as_str();
-    let named = |name: &str| HubQuery::named(Kind::ClusterResourceSnapshot, "", name);
-    let first = (!name.is_empty()).then(|| named(name));
-    let parts = first.as_ref().and_then(|it| known.get(it));
-    let parts = parts.map_or(0..0, further_parts);
-    let stem = name.strip_suffix("-snapshot").unwrap_or(name).to_owned();
-    let further = parts.map(move |part| named(&format!("{stem}-{part}")));
-    first.into_iter().chain(further)
+    let snapshot = || ObjectRef::new(Kind::ClusterResourceSnapshot, "", name);
+    (!name.is_empty()).then(snapshot)
 }
 
-/// The numbers of a snapshot's parts beside the first, where that is known: their names end with them.
-pub(super) fn further_parts(first: &QueryAnswer) -> Range<usize> {
+/// The questions for the parts of a snapshot, of which this is the first: it tells how many there are, and the names
+/// of the others end with their numbers.
+pub(super) fn snapshot_parts(
+    first: &ObjectRef,
+    known: &BTreeMap<HubQuery, QueryAnswer>,
+) -> Vec<HubQuery> {
     /// What a hub can hold of one placement is less.
     const MOST: usize = 64;
-    let first = first.all::<ResourceSnapshot>().next();
-    let parts = first.and_then(|it| it.parts()).unwrap_or(1);
-    0..parts.min(MOST).saturating_sub(1)
+    let query = HubQuery::object(first);
+    let read = known
+        .get(&query)
+        .and_then(|it| it.all::<ResourceSnapshot>().next());
+    let parts = read.and_then(|it| it.parts()).unwrap_or(1);
+    let stem = first.name.strip_suffix("-snapshot").unwrap_or(&first.name);
+    let further = (0..parts.min(MOST).saturating_sub(1))
+        .map(|part| HubQuery::named(first.kind, &first.namespace, &format!("{stem}-{part}")));
+    further.chain([query.clone()]).collect()
 }
 
 /// What of a placement selects a namespace, or may, and its place.

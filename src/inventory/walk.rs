@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::carriers::{NamespaceCarriers, further_parts, was_applied};
+use super::carriers::{NamespaceCarriers, snapshot_parts, was_applied};
 use super::choose::{is_finished, run_for_placement};
 use super::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QueryRound};
 use crate::kubefleet::approval::ApprovalRequest;
@@ -443,12 +443,9 @@ impl Walk {
 
     /// The questions for the parts of a snapshot, as far as it is known how many there are.
     fn parts_of(&self, placement: &str, index: &str) -> Vec<HubQuery> {
-        let scope = self.scope();
-        let named = |name: &str| HubQuery::object(&scope.object(Concept::ResourceSnapshot, name));
-        let master = named(&names::master_snapshot(placement, index));
-        let more = self.known.get(&master).map_or(0..0, further_parts);
-        let more = more.map(|part| named(&format!("{placement}-{index}-{part}")));
-        more.chain([master.clone()]).collect()
+        let name = names::master_snapshot(placement, index);
+        let first = self.scope().object(Concept::ResourceSnapshot, &name);
+        snapshot_parts(&first, &self.known)
     }
 
     /// The first of the snapshots that clusters have which a run is to reach: what it deletes there is theirs.

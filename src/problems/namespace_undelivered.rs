@@ -53,22 +53,20 @@ pub fn namespace_undelivered<'c>(
     let placement = inventory
         .scope
         .object(Concept::Placement, &inventory.placement_name);
-    let mut problem = Problem::new(placement, message).clusters(without);
+    let mut problem = Problem::new(placement, message).clusters(without.iter().copied());
     for carrier in carriers {
         if let Some((at, selector)) = carrying(carrier, namespace) {
             let path = format!("spec.resourceSelectors[{at}].kind");
             problem = problem.evidence(carrier.object(), path, &selector.kind);
         }
     }
-    let there: Vec<_> = problem.clusters.clone();
     if !names.is_empty() {
         let tail = " first; or create the namespace there.";
-        let there: Vec<_> = there.iter().map(String::as_str).collect();
-        return Some(with_delivery_steps(problem, delivery, &there, tail));
+        return Some(with_delivery_steps(problem, delivery, &without, tail));
     }
     let look = format!(
         "Check whether {} have namespace {namespace}.",
-        enumerate(&there)
+        enumerate(&without)
     );
     Some(problem.look(look).fix(format!(
         "Create a {kind} that selects the Namespace {namespace} with `selectionScope: NamespaceOnly` for the same \

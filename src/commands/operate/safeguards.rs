@@ -498,23 +498,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::rollout::life::tests::{at, inventory, placement, run};
+    use crate::rollout::life::tests::{inventory, member, placement, run};
 
     #[test]
     fn a_silent_cluster_behind_the_next_gate_is_told_apart() {
         let mut own = run("web", "0", [Some(1_100), Some(1_110), None, None]);
         let stages = own["status"]["stagesStatus"].as_array_mut().unwrap();
         stages.push(json!({"stageName": "prod", "clusters": [{"clusterName": "member-2"}]}));
-        let member = |name: &str, heard: i64| {
-            json!({
-                "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
-                "kind": "MemberCluster",
-                "metadata": {"name": name},
-                "status": {"agentStatus": [
-                    {"type": "MemberAgent", "lastReceivedHeartbeat": at(heard).to_string()},
-                ]},
-            })
-        };
         let members = [member("member-1", 8_990), member("member-2", 8_000)];
         let all = inventory(&[&[own, placement()][..], &members].concat());
         let rollout = Rollout::of(&all, all.run_on("web").unwrap());
