@@ -141,11 +141,11 @@ impl RunDeletion {
         let run = &self.run.object;
         let inventory = reading.overview(run)?;
         let rollout = rollout_of(&inventory, run)?;
-        let now = Self::of(&rollout);
         if rollout.is_finished() {
             return Ok(());
         }
-        let differences = self.shown.facts().differences(&now.shown.facts());
+        let now = leaves(&rollout).facts();
+        let differences = self.shown.facts().differences(&now);
         if differences.is_empty() {
             return Ok(());
         }

@@ -202,9 +202,7 @@ fn brought(
     namespace: &str,
     mut finding: Finding,
 ) -> Option<Finding> {
-    let is_it = |manifest: &ManifestTrouble<'_>| {
-        manifest.kind == "Namespace" && manifest.group.is_empty() && manifest.name == namespace
-    };
+    let is_it = |manifest: &ManifestTrouble<'_>| manifest.identity().is_namespace(namespace);
     if let Some(causes) = sent::refused(&affected.on, is_it) {
         return Some(sent::caused_by(finding, causes));
     }

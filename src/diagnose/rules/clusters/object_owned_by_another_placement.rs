@@ -193,7 +193,6 @@ fn content<'i>(affected: &AffectedObject<'_, 'i>) -> Version<'i> {
 
 /// What goes with a namespace that is no longer selected: the objects in it that are this placement's.
 fn beside(affected: &AffectedObject<'_, '_>, content: &Version<'_>) -> String {
-    let manifest = affected.manifest;
     let is_refused = |object: &Subject| {
         affected.on.iter().all(|failing| {
             let mut refused = failing.trouble.manifests.iter();
@@ -201,9 +200,8 @@ fn beside(affected: &AffectedObject<'_, '_>, content: &Version<'_>) -> String {
         })
     };
     let parts = content.objects().map(Subject::from);
-    let inside = parts.filter(|it| {
-        manifest.kind == "Namespace" && manifest.group.is_empty() && it.namespace == manifest.name
-    });
+    let manifest = affected.manifest.identity();
+    let inside = parts.filter(|it| manifest.is_namespace(&it.namespace));
     match inside.filter(|it| !is_refused(it)).count() {
         0 => String::new(),
         others => format!(
