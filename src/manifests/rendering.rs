@@ -316,6 +316,14 @@ impl<'i> RenderedClusters<'i> {
         self.clusters
     }
 
+    pub const fn overrides(&self) -> &'i [Override] {
+        self.overrides
+    }
+
+    pub const fn content(&self) -> &'i SnapshotContent {
+        self.content
+    }
+
     /// Whether two clusters get exactly the same.
     pub fn is_same(&self, a: usize, b: usize) -> bool {
         self.rows[a] == self.rows[b]

@@ -44,8 +44,17 @@ pub struct PlanContents<'c> {
     pub is_current: bool,
     /// KubeFleet's own objects that are part of the next snapshot up to 0.3.
     pub unclear: &'c [ManifestKey],
-    /// Whether the clusters whose snapshots were created again have what those hold.
-    pub is_as_it_was: bool,
+    /// The clusters of which the Works were seen to hold what their bindings ask for.
+    pub as_asked: BTreeSet<String>,
+}
+
+/// Why what clusters have is not known where the hub had an older agent.
+const BY_OLDER_AGENTS: &str = "what is in its envelopes may be as KubeFleet 0.3.1 or older left it, which overrides them as a whole";
+
+/// The clusters of which the Works may tell what they have, where nothing else does.
+pub fn told_by_works<'n>(gaps: impl IntoIterator<Item = &'n NotChecked>) -> Vec<String> {
+    let told = gaps.into_iter().filter(|gap| gap.why == BY_OLDER_AGENTS);
+    told.flat_map(|gap| gap.clusters.iter().cloned()).collect()
 }
 
 /// The changes for a group of clusters.
@@ -127,6 +136,35 @@ impl<'s> ComparedSide<'s> {
             groups,
             apply,
         }
+    }
+
+    /// The clusters that would hold something else if this were its content.
+    fn differing(&self, content: &SnapshotContent) -> BTreeSet<String> {
+        let (rendering, clusters) = (&self.rendering, self.rendering.clusters());
+        let other = RenderedClusters::new(content, rendering.overrides(), clusters);
+        let differs = |at: usize| {
+            let other = other.manifests(at);
+            let other = other
+                .iter()
+                .map(|it| (it.manifest.as_ref(), Some(it.slot())));
+            !WorkDelta::new(other, &rendering.manifests(at))
+                .counts
+                .is_none()
+        };
+        let places = clusters.iter().enumerate();
+        let overridden = places.filter(|(at, it)| !it.overrides.is_empty() && differs(*at));
+        overridden
+            .map(|(_, it)| it.member.meta.name.clone())
+            .collect()
+    }
+
+    /// Whether a cluster has what it would get on the other side, so that nothing is sent.
+    fn is_kept(&self, step: &ClusterStep<'_>, after: &Self) -> bool {
+        let overrides = |side: &Self| {
+            let at = side.clusters.get(step.name)?;
+            Some(side.rendering.clusters()[*at].overrides.clone())
+        };
+        step.from == step.to && overrides(self) == overrides(after)
     }
 
     /// What tells the manifests of a cluster from those of others, and its place.
@@ -224,16 +262,21 @@ pub(super) fn compute(
     if hub.is_none() && then.has_envelopes() {
         // Older versions apply overrides to the envelopes themselves.
         if let Some(older) = content_of(&all, to, contents.texts, WorkGenerator::Envelopes) {
+            let mut differing = after.differing(&older);
             let rendering = RenderedClusters::new(&older, overrides, &placed);
             let faults = rendering.faults.into_iter();
             let faults = faults.filter(|it| !it.clusters.iter().all(|it| blocked.contains(it)));
-            draft.not_checked.extend(faults.map(|it| {
-                let why = format!(
-                    "nothing tells whether the hub has KubeFleet 0.3.1 or older, where {}",
-                    it.describe()
-                );
-                unknown((why, it.clusters))
-            }));
+            let mut unclear: Vec<_> = faults.map(|it| (it.describe(), it.clusters)).collect();
+            differing.retain(|name| !unclear.iter().any(|(_, failing)| failing.contains(name)));
+            if !differing.is_empty() {
+                let how = "overrides change envelopes as a whole".to_owned();
+                unclear.push((how, differing.into_iter().collect()));
+            }
+            let why = "nothing tells whether the hub has KubeFleet 0.3.1 or older, where";
+            let unclear = unclear.into_iter();
+            let unclear =
+                unclear.map(|(how, clusters)| unknown((format!("{why} {how}"), clusters)));
+            draft.not_checked.extend(unclear);
         }
     }
     // What a cluster that left the fleet has stays there.
@@ -352,7 +395,8 @@ fn compare_sides<'s>(
                 Some("the cluster has joined again since the last run")
             }
             Some(binding)
-                if !contents.is_as_it_was && sent_namesakes(inventory, binding).is_some() =>
+                if !contents.as_asked.contains(step.name)
+                    && sent_namesakes(inventory, binding).is_some() =>
             {
                 Some("a snapshot that the cluster has was deleted and created again")
             }
@@ -389,12 +433,39 @@ fn compare_sides<'s>(
             let blocked = unread.entry(why).or_default();
             blocked.extend(fault.clusters.iter().cloned());
         }
+        let unclear = by_older_agents(&before, all, from, contents);
+        let is_unclear = |it: &ClusterStep<'_>| {
+            let is_told = contents.as_asked.contains(it.name) || before.is_kept(it, after);
+            unclear.contains(it.name) && !is_told
+        };
+        let (unclear, clusters): (Vec<_>, Vec<_>) = clusters.into_iter().partition(is_unclear);
+        let names = unclear.iter().map(|it| it.name.to_owned());
+        unread
+            .entry(BY_OLDER_AGENTS.to_owned())
+            .or_default()
+            .extend(names);
         compare(inventory, (from, &before), after, &clusters, &mut found);
     }
     let masked = std::mem::take(&mut found.masked).into_iter();
     let masked = masked.map(|(object, clusters)| NotChecked::masked(&object).on(clusters));
+    unread.retain(|_, clusters| !clusters.is_empty());
     found.not_checked = unread.into_iter().map(unknown).chain(masked).collect();
     found
+}
+
+/// The clusters whose envelopes an older agent, of which the hub may have Works, would have overridden otherwise.
+fn by_older_agents(
+    side: &ComparedSide<'_>,
+    all: &[Version<'_>],
+    index: Option<&str>,
+    contents: &PlanContents<'_>,
+) -> BTreeSet<String> {
+    let has_envelopes = side.rendering.content().has_envelopes();
+    let index = index.filter(|_| has_envelopes);
+    let older = |index| content_of(all, index, contents.texts, WorkGenerator::Envelopes);
+    index
+        .and_then(older)
+        .map_or_else(BTreeSet::new, |it| side.differing(&it))
 }
 
 /// What changes, the most clusters first.

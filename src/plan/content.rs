@@ -1,5 +1,7 @@
 //! Which version of the content a run would roll out.
 
+use std::collections::BTreeSet;
+
 use jiff::SignedDuration;
 
 use super::draft::PlanDraft;
@@ -241,11 +243,16 @@ pub(super) fn empty(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: 
 }
 
 /// Warns of snapshots whose names clusters have already from some that were deleted.
-pub(super) fn reused(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
+pub(super) fn reused(
+    draft: &mut PlanDraft<'_>,
+    computed: &ComputedStages,
+    as_asked: &BTreeSet<String>,
+) {
     let inventory = draft.inventory;
     let clusters = computed.updated();
     let kept = clusters.filter(|it| it.change == ClusterChange::Unchanged && !it.rewritten);
-    let names: Vec<_> = kept.map(|it| it.name.as_str()).collect();
+    let names = kept.map(|it| it.name.as_str());
+    let names: Vec<_> = names.filter(|it| !as_asked.contains(*it)).collect();
     if let Some(problem) = name_reused(inventory, &names) {
         draft.warn(WarningKind::SnapshotNameReused, problem);
     }

@@ -6,7 +6,7 @@ use super::{ObjectChanges, Warning, WarningKind};
 use crate::inventory::Inventory;
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::messages::BindingProblem;
+use crate::kubefleet::messages::{BindingProblem, EnvelopeProblem};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Condition, names, reasons};
 use crate::problems::members::{self as evidence, TroubledMembers};
@@ -102,6 +102,9 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
             } else if let Some(stays) = draft.still_failing.get(&status.name) {
                 again.push((binding, condition));
                 object.get_or_insert_with(|| stays.to_string());
+            } else if trouble.problem.as_ref().is_some_and(stays_with_any_content) {
+                again.push((binding, condition));
+                object.get_or_insert_with(|| "more than one Work of an envelope".to_owned());
             }
             continue;
         }
@@ -158,6 +161,17 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
         run.status.snapshot_index
     );
     fail(draft, WarningKind::ClusterFailing, message, &failing);
+}
+
+/// Whether what keeps a binding's Works from being written is not part of the content.
+const fn stays_with_any_content(problem: &BindingProblem) -> bool {
+    matches!(
+        problem,
+        BindingProblem::Envelope {
+            problem: EnvelopeProblem::SeveralWorks,
+            ..
+        }
+    )
 }
 
 /// Whether an object of a cluster that gets something else stays as others left it there.

@@ -1044,6 +1044,68 @@ fn the_difference_is_shown_and_secrets_are_not() {
 }
 
 #[test]
+fn what_an_older_agent_may_have_left_in_envelopes_is_told_by_works() {
+    let object = "apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: settings, namespace: web}\n    data: ";
+    let wrapped = "apiVersion: placement.kubernetes-fleet.io/v1beta1\n    kind: ResourceEnvelope\n    metadata: {name: env, \
+        namespace: web}\n    data:\n      settings.yaml:\n        apiVersion: v1\n        kind: ConfigMap\n        \
+        metadata: {name: settings, namespace: web}\n        data: ";
+    let bound = (
+        "  resourceSnapshotName: web-1-snapshot\nstatus",
+        "  resourceSnapshotName: web-1-snapshot\n  \
+        clusterResourceOverrideSnapshots: [fast-0]\nstatus",
+    );
+    let rule = "clusterSelector: {}\n        overrideType: JSONPatch\n        jsonPatchOverrides:\n        \
+        - {op: add, path: /metadata/annotations, value: {team: a}}\n";
+    let (before, _) = OVERRIDE.split_once("clusterSelector:").unwrap();
+    let objects = format!("{}\n{before}{rule}", edited(&[(object, wrapped), bound]));
+    let unclear = |objects: &str| -> Vec<String> {
+        let plan = of(&[], objects);
+        let all = plan["notChecked"].as_array().unwrap().iter();
+        let all = all.filter(|it| it["clusters"] == serde_json::json!(["alpha"]));
+        all.map(|it| it["why"].to_string()).collect()
+    };
+    let found = unclear(&objects);
+    assert_eq!(found.len(), 1, "{found:?}");
+    has(&found[0], "as KubeFleet 0.3.1 or older left it");
+    let work = |name: &str, manifests: &str| {
+        format!(
+            "\n---\napiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: Work\nmetadata:\n  name: {name}\n  \
+             namespace: fleet-member-alpha\n  labels: {{kubernetes-fleet.io/parent-CRP: web}}\nspec:\n  \
+             workload:\n    manifests:\n    - {manifests}"
+        )
+    };
+    let team = "annotations: {team: a}";
+    let own = work(
+        "web-work",
+        &format!("{{apiVersion: v1, kind: Namespace, metadata: {{name: web, {team}}}}}"),
+    );
+    let wraps = |more: &str| {
+        let settings = format!(
+            "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: settings, namespace: web{more}}}, \
+             data: {{colour: blue}}}}"
+        );
+        format!(
+            "{objects}{own}{}",
+            work("web-work-envelope-8c6d1f5c-1", &settings)
+        )
+    };
+    assert_eq!(unclear(&wraps(", annotations: {team: a}")), [""; 0]);
+    assert_eq!(unclear(&wraps("")), found);
+    // Of a cluster to which nothing is sent, nothing changes.
+    let kept = replaced(
+        &objects,
+        &[
+            (
+                "resourceSnapshotName: web-1-snapshot",
+                "resourceSnapshotName: web-2-snapshot",
+            ),
+            ("'2026-03-02T08:35:00Z'", "'2026-03-02T08:25:00Z'"),
+        ],
+    );
+    assert_eq!(unclear(&kept), [""; 0]);
+}
+
+#[test]
 fn names_that_are_nearly_right_are_offered() {
     let of = |args: &[&str]| {
         let args: Vec<_> = args.iter().chain(&["-f", "-"]).copied().collect();

@@ -87,18 +87,21 @@ pub(in crate::commands) fn read(
     Ok(material)
 }
 
-/// Whether the Works of these clusters hold what their bindings ask for, with the snapshots that have those names
-/// now; `false` where that cannot be read.
+/// Those of these clusters of which the Works hold what their bindings ask for, with the snapshots that have those
+/// names now; where that cannot be read, none.
 pub(in crate::commands) fn have_what_they_ask_for(
     reading: &mut SourceReading,
     placement: &ObjectRef,
     clusters: &[String],
-) -> bool {
+) -> BTreeSet<String> {
+    if clusters.is_empty() {
+        return BTreeSet::new();
+    }
     let Ok(material) = read(reading, placement, WorkQuery::Of(clusters)) else {
-        return false;
+        return BTreeSet::new();
     };
-    let has_it = |name: &String| material.has_what_it_asks_for(name);
-    clusters.iter().all(|name| has_it(name) == Some(true))
+    let has_it = |name: &&String| material.has_what_it_asks_for(name) == Some(true);
+    clusters.iter().filter(has_it).cloned().collect()
 }
 
 /// Every override snapshot that may be in force. A namespaced placement brings nothing of other
@@ -253,7 +256,9 @@ impl RenderMaterial {
         if !version.is_complete() || !placed.gone.is_empty() {
             return None;
         }
-        let (content, placed) = (self.content(&version), [placed]);
+        let generator = WorkGenerator::of_hub(inventory).unwrap_or_default();
+        let content = SnapshotContent::new(self.around.texts_of(&version), generator);
+        let placed = [placed];
         let rendering = RenderedClusters::new(&content, &self.overrides, &placed);
         let then = rendering.manifests(0);
         let changes = WorkDelta::of(&self.existing(cluster)?, &then);

@@ -130,15 +130,14 @@ pub fn read(reading: &mut SourceReading, wish: &PlannedRun) -> Result<PlanWithIn
         unmatched: &unmatched,
         is_current,
         unclear: &unclear,
-        is_as_it_was: false,
+        as_asked: BTreeSet::new(),
     };
     let mut plan = plan::compute(&around.inventory, wish, &contents);
-    let reused = plan.warnings_of(WarningKind::SnapshotNameReused).next();
-    contents.is_as_it_was = reused.is_some_and(|reused| {
-        let clusters = &reused.clusters;
-        manifests::have_what_they_ask_for(reading, placement, clusters)
-    });
-    if contents.is_as_it_was {
+    let reused = plan.warnings_of(WarningKind::SnapshotNameReused);
+    let mut unclear: Vec<_> = reused.flat_map(|it| it.clusters.clone()).collect();
+    unclear.extend(plan::told_by_works(&plan.not_checked));
+    contents.as_asked = manifests::have_what_they_ask_for(reading, placement, &unclear);
+    if !contents.as_asked.is_empty() {
         plan = plan::compute(&around.inventory, wish, &contents);
     }
     plan.not_checked

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::change::guard::AcceptedRisks;
 use crate::change::preview::Preview;
-use crate::commands::gather::manifests::{self, WorkQuery};
+use crate::commands::gather::manifests::{self, WorkQuery, have_what_they_ask_for};
 use crate::commands::gather::plan_inputs;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::safeguards;
@@ -15,6 +15,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::plan::{
     CascadingDeletion, ObjectChanges, PlanContents, RefusedObject, RunChanges, new_objects, of_run,
+    told_by_works,
 };
 use crate::problems::steps;
 use crate::render::RenderLook;
@@ -90,20 +91,26 @@ pub(in crate::commands) fn show(
     let Some(found) = &material.run else {
         return ShownChanges::default();
     };
-    let contents = PlanContents {
+    let mut contents = PlanContents {
         unmatched: &[],
         is_current: false,
         unclear: &[],
-        is_as_it_was: false,
+        as_asked: BTreeSet::new(),
         texts: &material.around.texts,
         overrides: &material.overrides,
     };
+    let mut shown = of_run(material.inventory(), found, &contents);
+    let unclear = told_by_works(&shown.not_checked);
+    contents.as_asked = have_what_they_ask_for(reading, &found.placement(), &unclear);
+    if !contents.as_asked.is_empty() {
+        shown = of_run(material.inventory(), found, &contents);
+    }
     let RunChanges {
         mut changes,
         not_checked: mut gaps,
         mut refused,
         mut recreated,
-    } = of_run(material.inventory(), found, &contents);
+    } = shown;
     let is_meant = |name: &String| clusters.is_none_or(|clusters| clusters.contains(name));
     for change in &mut changes {
         change.clusters.retain(is_meant);

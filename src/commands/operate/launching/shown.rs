@@ -956,7 +956,7 @@ mod tests {
                 unmatched: &[],
                 is_current: false,
                 unclear: &[],
-                is_as_it_was: false,
+                as_asked: BTreeSet::new(),
             };
             let mut plan = plan::compute(&inventory, &wish, &contents);
             plan.warnings.push(Warning::new(

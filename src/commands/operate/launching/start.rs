@@ -301,7 +301,8 @@ fn unhelpful_run(
     }
     let is_rollback = run.rolled_back().is_some();
     let reused = name_reused_by(inventory, run).filter(|_| !is_rollback)?;
-    if have_what_they_ask_for(reading, &run.placement(), &reused.clusters) {
+    let as_asked = have_what_they_ask_for(reading, &run.placement(), &reused.clusters);
+    if reused.clusters.iter().all(|it| as_asked.contains(it)) {
         return None;
     }
     let why = reused.message.trim_end_matches('.').to_owned();

@@ -1,12 +1,16 @@
 //! An envelope wraps what it may not wrap, or what cannot be read.
 
+use std::collections::BTreeMap;
+
 use crate::contents::ManifestKey;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::objects::{clusters, per_binding_problem};
 use crate::diagnose::subjects::overrides;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::{BindingProblem, EnvelopeProblem};
 use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
+use crate::kubefleet::work::Work;
 use crate::manifests::{FaultCause, RenderFault};
 use crate::problems::steps;
 
@@ -68,19 +72,28 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     "More than one Work carries the {envelope} for {clusters}, so KubeFleet updates \
                      none of them."
                 );
-                return finding
-                    .look_with(
-                        "List the placement's Works and their labels, which name the envelopes.",
-                        match on {
-                            [one] => steps::works_for(&cx.placement_object(), one.cluster),
-                            _ => steps::works_of(&cx.placement_object()),
-                        }
-                        .switch("--show-labels"),
-                    )
-                    .disrupt(
-                        "Find in the hub agent's log what created the second one, and delete that \
-                         one: this removes its objects from the cluster.",
+                let listed = finding.look_with(
+                    "List the placement's Works and their labels, which name the envelopes.",
+                    match on {
+                        [one] => steps::works_for(&cx.placement_object(), one.cluster),
+                        _ => steps::works_of(&cx.placement_object()),
+                    }
+                    .switch("--show-labels"),
+                );
+                let second = on.iter().flat_map(|it| newer_works(cx, it.binding));
+                let second: Vec<_> = second.collect();
+                if second.is_empty() {
+                    return listed
+                        .disrupt(format!("Delete all but the oldest of them{APPLIED_AGAIN}"));
+                }
+                return second.into_iter().fold(listed, |finding, (work, oldest)| {
+                    let (work, cluster) = (work.object(), work.cluster().unwrap_or_default());
+                    let delete = format!(
+                        "Delete Work {} of {cluster}, and keep the older {oldest}{APPLIED_AGAIN}",
+                        work.name
                     );
+                    finding.disrupt_with(delete, work.kubectl("delete"))
+                });
             }
             EnvelopeProblem::NotAnObject => (
                 format!("wraps {manifest}, which cannot be read as a Kubernetes object"),
@@ -91,6 +104,25 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         finding.new_run(cx, format!("{repair}, then start a new run."))
     });
     found_or(met, || to_come(cx, rule))
+}
+
+/// What may happen when one of two Works of an envelope is deleted.
+const APPLIED_AGAIN: &str =
+    ": its objects may be gone from the cluster until they are applied again.";
+
+/// The Works of a binding that are not the first of their envelope, each with the name of the first.
+fn newer_works<'i>(cx: &DiagnosisContext<'i>, binding: &Binding) -> Vec<(&'i Work, &'i str)> {
+    let works = cx.inventory.works_of(binding);
+    let mut works: Vec<_> = works.filter(|it| !it.meta.is_deleting()).collect();
+    works.sort_by_key(|it| it.meta.created);
+    let mut oldest = BTreeMap::new();
+    let newer = works.into_iter().filter_map(|work| {
+        let envelope = work.envelope()?;
+        let envelope = (envelope.kind, envelope.namespace, envelope.name);
+        let first = *oldest.entry(envelope).or_insert(work);
+        (first.meta.name != work.meta.name).then_some((work, first.meta.name.as_str()))
+    });
+    newer.collect()
 }
 
 /// The same of clusters that a live run has still to reach.
