@@ -75,17 +75,12 @@ fn everything_is_read() {
 fn errors_name_places_and_kinds() {
     let of = |text: &str| Kubeconfig::parse(text.as_bytes()).unwrap_err().to_string();
     for case in [
-        "users: [{name: a, user: {token: 17}}] => users[0].user.token must be text",
         "users: [{name: a, user: {token: [S3CR3T]}}] => users[0].user.token must be text",
         "users: S3CR3T => users must be a list",
         "users: [S3CR3T] => users[0] must be a mapping",
-        "users: [[S3CR3T]] => users[0] must be a mapping",
-        "- S3CR3T => must be a mapping",
         "S3CR3T => must be a mapping",
-        "users: [{name: a}, {name: a}] => users[1].name is set twice",
         "clusters: [{name: a, cluster: {insecure-skip-tls-verify: S3CR3T}}] => clusters[0].cluster.insecure-skip-tls-verify must be true or false",
         "users: [{name: a, user: {exec: {args: [1]}}}] => users[0].user.exec.args[0] must be text",
-        "kind: Secret => kind is not a kubeconfig's",
     ] {
         let (text, why) = case.split_once(" => ").unwrap();
         assert_eq!(of(text), why, "{text}");
@@ -96,11 +91,8 @@ fn errors_name_places_and_kinds() {
         "{syntax}"
     );
     assert!(!syntax.to_string().contains("S3CR3T"));
-    assert_eq!(of_bytes(b"\xff\xfe"), "it is not UTF-8");
-}
-
-fn of_bytes(bytes: &[u8]) -> String {
-    Kubeconfig::parse(bytes).unwrap_err().to_string()
+    let bytes = Kubeconfig::parse(b"\xff\xfe").unwrap_err();
+    assert_eq!(bytes.to_string(), "it is not UTF-8");
 }
 
 #[test]
