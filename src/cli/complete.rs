@@ -81,7 +81,6 @@ pub fn answer(args: &[OsString], shell: Option<&str>) -> Option<String> {
     Some(for_shell(shell, words))
 }
 
-/// The script by which a shell asks.
 pub fn script(shell: &str) -> Option<String> {
     if shell == BASH {
         return Some(

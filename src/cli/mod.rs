@@ -145,7 +145,6 @@ pub enum Command {
 }
 
 impl Command {
-    /// Carries it out.
     pub fn run(&self, session: &mut Session<'_>) -> Result<Exit, Error> {
         match self {
             Self::Plan(args) => plan::run(args, session),
@@ -267,7 +266,6 @@ mod tests {
         }
     }
 
-    /// What is said of words that are refused.
     fn refused(words: &[&str]) -> String {
         let words: Vec<_> = words.iter().map(Into::into).collect();
         let parsed = Cli::parse(&words, command(&Invocation::default()), false);

@@ -96,7 +96,6 @@ fn one_line(paragraph: &str) -> String {
     }
 }
 
-/// The verbs among the words.
 fn verbs<'w>(words: &[&'w str], command: &Command) -> Vec<&'w str> {
     let mut at = command;
     let mut verbs = Vec::new();

@@ -13,10 +13,8 @@ const ROWS: usize = 15;
 /// The question, the titles, and where the cursor is.
 const OTHER_ROWS: usize = 3;
 
-/// What can be chosen.
 #[derive(Debug, Default)]
 pub struct ChoiceList {
-    /// What is asked.
     pub prompt: String,
     /// What stands above the lines.
     pub titles: String,

@@ -60,7 +60,6 @@ impl ProgressBars {
         })))
     }
 
-    /// Draws nothing.
     pub(super) const fn hidden() -> Self {
         Self(None)
     }
@@ -152,7 +151,6 @@ struct BarState {
     ended: bool,
     /// The rows above that were drawn last.
     above: usize,
-    /// Whether they are cleared.
     cleared: bool,
     /// The widths of the lines that were drawn last, and the terminal's.
     widths: Vec<usize>,

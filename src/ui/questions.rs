@@ -18,7 +18,6 @@ const LEAST_ROWS: usize = 6;
 /// What stands before a candidate: a mark, and a box where several can be chosen.
 const MARGIN: usize = 8;
 
-/// How long an answer may be.
 const LONGEST: usize = 8;
 
 /// What stands behind a question.
@@ -163,7 +162,6 @@ fn ask_yes(question: &str) -> io::Result<bool> {
     Ok(answer)
 }
 
-/// What a key makes of what was typed.
 #[derive(Debug, PartialEq, Eq)]
 enum TypedKey {
     Goes(String),

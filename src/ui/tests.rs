@@ -36,7 +36,6 @@ fn open(environment: UiEnvironment) -> (Ui, SharedBuffer, SharedBuffer) {
     (ui, out, err)
 }
 
-/// A stream that fails in a certain way.
 struct FailingStream(io::ErrorKind);
 
 impl Write for FailingStream {

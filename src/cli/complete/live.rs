@@ -100,7 +100,6 @@ pub(super) fn candidates(
         .collect()
 }
 
-/// Values, and what each is.
 type CompletionValues = Vec<(String, String)>;
 
 fn found(hint: ArgumentKind, typed: &TypedWords, current: &str) -> CompletionValues {
@@ -175,7 +174,6 @@ fn conditions(typed: &TypedWords, current: &str) -> CompletionValues {
     named(words, before)
 }
 
-/// A hub that is asked.
 struct CompletionHub<'t> {
     hub: Hub,
     scope: Scope,
@@ -327,7 +325,6 @@ impl<'t> CompletionHub<'t> {
             .collect()
     }
 
-    /// The run that was named.
     fn run(&mut self) -> Option<Arc<UpdateRun>> {
         let name = self.typed.target.clone()?;
         let name = name.split_once('/').map_or(name.as_str(), |(_, name)| name);

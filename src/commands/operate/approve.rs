@@ -102,7 +102,6 @@ fn task_time() -> impl TypedValueParser<Value = TaskTime> {
 /// How long a reason may be: the condition's text has room for more, tables have not.
 const LONGEST_REASON: usize = 1024;
 
-/// Approves.
 pub fn run(args: &ApproveArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     if args
         .reason
@@ -310,7 +309,6 @@ fn ask(
     format!("Approve {what}{as_whom}{aborts}?")
 }
 
-/// The run that a request is made out to.
 fn run_of(request: &ObjectRef, reading: &mut SourceReading) -> Result<ObjectRef, Error> {
     let query = HubQuery::object(request);
     let answer = reading.ask(&query);
@@ -372,7 +370,6 @@ const fn accepted_risks(args: &ApproveArgs) -> AcceptedRisks {
     }
 }
 
-/// Approves, one after the other.
 fn approve(changes: &[Change], op: &mut Operation<'_>) -> Result<(), Error> {
     for (place, change) in changes.iter().enumerate() {
         let rest = || {

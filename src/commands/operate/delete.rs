@@ -52,7 +52,6 @@ pub struct DeleteArgs {
     writing: WriteFlags,
 }
 
-/// Deletes runs.
 pub fn run(args: &DeleteArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     operate("delete", &args.writing, session, |op| act(args, op))
 }
@@ -98,7 +97,6 @@ fn act(args: &DeleteArgs, op: &mut Operation<'_>) -> Result<Exit, Error> {
 /// A run that is to be deleted, as it was shown.
 pub(in crate::commands) struct RunDeletion {
     pub run: ThisRun,
-    /// Its deletion.
     pub change: Change,
     pub shown: Preview,
     /// Whether it has begun, and nothing holds it.
@@ -115,7 +113,6 @@ impl RunDeletion {
         Ok(doomed)
     }
 
-    /// A run that was read.
     pub(in crate::commands) fn of(rollout: &Rollout<'_>) -> Self {
         Self {
             run: ThisRun::of(rollout.run),

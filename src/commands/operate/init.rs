@@ -65,7 +65,6 @@ pub struct InitArgs {
     writing: WriteFlags,
 }
 
-/// Makes a run.
 pub fn run(args: &InitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let suffix = unique_suffix(session);
     operate("init", &args.writing, session, |op| {

@@ -82,14 +82,12 @@ pub fn interrupted(what: &str) -> Error {
 
 /// One run and no other of its name.
 pub struct ThisRun {
-    /// Its name.
     pub object: ObjectRef,
     /// Its uid; empty where it is not known.
     pub uid: String,
 }
 
 impl ThisRun {
-    /// The run that was read.
     pub fn of(run: &UpdateRun) -> Self {
         Self {
             object: run.object(),
@@ -102,7 +100,6 @@ impl ThisRun {
 pub enum ChangeOutcome {
     /// It was shown, or checked, and not done.
     Dry,
-    /// It was done.
     Written {
         /// The uid of what was written; empty where the answer was lost.
         uid: String,
@@ -209,7 +206,6 @@ impl Operation<'_> {
         }
     }
 
-    /// Tells that a change was done.
     fn done(&mut self, change: &Change, uid: &str) -> ChangeOutcome {
         self.reading.record.did(&change.did);
         self.ui.status(&change.did);
@@ -537,7 +533,6 @@ pub fn may_patch(run: &ObjectRef, reading: &mut SourceReading) -> Result<(), Err
 /// By how much a hub's clock may be behind what its answers told of it.
 const TICK: SignedDuration = SignedDuration::from_secs(2);
 
-/// The hub that is written to.
 fn written_hub(reading: &mut SourceReading) -> Result<&mut Hub, Error> {
     let refused = || Error::usage("cannot write to files: -f is read-only");
     reading.hub().ok_or_else(refused)

@@ -64,7 +64,6 @@ pub struct ResumeArgs {
     writing: WriteFlags,
 }
 
-/// Resumes runs.
 pub fn run(args: &ResumeArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     operate("resume", &args.writing, session, |op| {
         let runs = op

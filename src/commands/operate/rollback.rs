@@ -96,7 +96,6 @@ enum ActiveRunPolicy {
     Keep,
 }
 
-/// Rolls back.
 pub fn run(args: &RollbackArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let suffix = unique_suffix(session);
     operate("rollback", &args.writing, session, |op| {
@@ -140,7 +139,6 @@ fn placement_of_made(args: &RollbackArgs, op: &mut Operation<'_>) -> Option<Obje
     placement_of(&made.ok()?, op.reading).ok()
 }
 
-/// Where a rollback goes.
 struct RollbackTarget {
     /// The snapshot; `None` means the one before.
     to: Option<String>,
@@ -554,7 +552,6 @@ fn restore_then_run(now: &UpdateRun, before: &UpdateRun) -> Hint {
     restore.text("then start a new run:").command(anew)
 }
 
-/// The name that was chosen for the run.
 fn chosen_name(args: &RollbackArgs) -> Option<&str> {
     args.name.as_deref()?.rsplit('/').next()
 }

@@ -70,7 +70,6 @@ pub struct RunArgs {
     writing: WriteFlags,
 }
 
-/// Starts a run.
 pub fn run(args: &RunArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let chooses = args.strategy.is_some() && session.ui.offers_choices();
     let suffix = unique_suffix(session);

@@ -309,14 +309,12 @@ pub fn outdated(rollout: &Rollout<'_>, reading: &SourceReading) -> Result<(), Er
 /// Why a run with its content helps nobody.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum UnhelpfulContent {
-    /// It was rolled back.
     RolledBack,
     /// Clusters have the name of its snapshot already, and are sent nothing.
     NameReused,
 }
 
 impl UnhelpfulContent {
-    /// What a run with it would do.
     pub const fn would(self) -> &'static str {
         match self {
             Self::RolledBack => "would roll out again what was rolled back",
@@ -324,7 +322,6 @@ impl UnhelpfulContent {
         }
     }
 
-    /// What is asked before such a run is started.
     pub fn asked(self, run: &str) -> String {
         format!("Start {run}, which {}?", self.would())
     }

@@ -20,7 +20,6 @@ use crate::report::Verdict;
 use crate::rollout::Rollout;
 use crate::words::{Hint, enumerate};
 
-/// A run that is steered.
 pub struct SteeredRun {
     pub run: ThisRun,
     /// Whether something was written.

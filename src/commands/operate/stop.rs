@@ -174,7 +174,6 @@ fn may_go_on(run: &UpdateRun) -> bool {
     }
 }
 
-/// The active runs on a placement.
 fn active(placement: &str, op: &mut Operation<'_>) -> Result<Vec<ObjectRef>, Error> {
     let flag = ("--placement", placement);
     let target = op.reading.target_of_flag(flag, Concept::Placement, op.ui)?;

@@ -152,7 +152,6 @@ pub(crate) fn stage_lines(
     lines
 }
 
-/// What a deletion stage does.
 pub(crate) fn removal_lines(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec<String> {
     let names = |clusters: Vec<&ClusterView<'_>>| enumerate(clusters.iter().map(|it| it.name));
     let (left, there): (Vec<_>, Vec<_>) = clusters

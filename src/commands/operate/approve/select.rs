@@ -24,11 +24,9 @@ pub(super) struct ApprovalChoice<'c> {
 /// The approvals that are meant, by what is to be done about them.
 #[derive(Debug, Default)]
 pub(super) struct ApprovalSelection {
-    /// To be written.
     pub write: Vec<Approval>,
     /// Given, and not taken by KubeFleet yet.
     pub given: Vec<Approval>,
-    /// Given and taken.
     pub taken: Vec<Approval>,
 }
 
@@ -250,7 +248,6 @@ fn waits_for(approval: &Approval, rollout: &Rollout<'_>) -> String {
     )
 }
 
-/// A gate in words.
 pub(super) fn gate(approval: &Approval) -> String {
     if approval.gate.stage == crate::kubefleet::names::DELETE_STAGE {
         return "the approval before the removal".to_owned();

@@ -48,7 +48,6 @@ const CHANGES: usize = 5;
 /// The longest pause before another try.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// The tries to get a run with the present content.
 pub(super) struct ContentTries {
     begun: Instant,
     /// When the change was noticed that the last try lacked.
@@ -85,7 +84,6 @@ impl ContentTries {
     }
 }
 
-/// What was found.
 pub(super) enum ContentSeen {
     /// The content is what was asked for.
     Right,

@@ -18,7 +18,6 @@ use crate::words::Hint;
 
 /// What stands under a name.
 pub(super) enum ExistingRun {
-    /// Nothing.
     Free,
     /// An unfinished run that is to do the same: it is gone on with.
     Same {

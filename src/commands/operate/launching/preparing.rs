@@ -17,7 +17,6 @@ use crate::words::{CommandLine, Hint, enumerate};
 /// When what was to go first is deleted, where the new run exists.
 pub(super) const INITIALIZED: &str = "once the new run is initialized, complete it with:";
 
-/// Does what comes before.
 pub(super) fn prepare(first: &[LaunchPreparation], op: &mut Operation<'_>) -> Result<(), Error> {
     first.iter().try_for_each(|first| settle(first, op))
 }
@@ -116,7 +115,6 @@ pub(super) fn still_there(
     Error { message, ..error }.also(Hint::new(how).commands(commands).command(then))
 }
 
-/// The command that does one of them.
 pub(super) fn command(first: &LaunchPreparation) -> CommandLine {
     first.object().fleet(match first {
         LaunchPreparation::Stop(_) => "stop",

@@ -42,9 +42,7 @@ use crate::words::{Hint, by_number, capital, enumerate};
 
 /// A run that is to be made, as it was shown.
 pub(super) enum LaunchOffer {
-    /// It exists: it is gone on with.
     Same(RunLaunch, ThisRun),
-    /// It is made.
     New {
         launch: RunLaunch,
         /// What it says of itself; `None` where it was refused.
@@ -55,7 +53,6 @@ pub(super) enum LaunchOffer {
 
 /// What was shown of a run before it was made.
 pub(in crate::commands) struct AgreedPlan {
-    /// The other runs on the placement.
     pub(super) beside: Vec<NeighborRun>,
     /// The index of the snapshot whose changes were shown; `None` for one that was still to be made.
     pub(super) snapshot: Option<String>,
@@ -68,7 +65,6 @@ pub(in crate::commands) struct AgreedPlan {
     pub(super) begins: bool,
 }
 
-/// A stage as it was shown.
 struct AgreedStage {
     name: String,
     gates: Vec<AgreedGate>,

@@ -252,9 +252,7 @@ pub(super) fn start_command(run: &ObjectRef, accepted: AcceptedRisks) -> Command
 enum UnfitRun {
     /// What is wrong is what the run has recorded, and another would not.
     Recorded,
-    /// It deletes what somebody may want deleted.
     Deletes,
-    /// It helps nobody.
     Unhelpful(UnhelpfulContent),
 }
 
@@ -326,7 +324,6 @@ fn has_changed_since(rollout: &Rollout<'_>, reading: &mut SourceReading) -> bool
     plan_inputs::read(reading, &next).is_ok_and(|it| it.plan.content.is_next())
 }
 
-/// What is shown before a run is started, and what is asked.
 fn preview_start(
     this: &ThisRun,
     accepted: AcceptedRisks,
@@ -462,7 +459,6 @@ fn guards(rollout: &Rollout<'_>) -> Vec<Guard> {
         .collect()
 }
 
-/// What a run begins with.
 fn opens(rollout: &Rollout<'_>) -> Vec<String> {
     let run = rollout.run;
     let index = &run.status.snapshot_index;

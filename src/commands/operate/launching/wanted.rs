@@ -29,9 +29,7 @@ impl From<LaunchRisks> for AcceptedRisks {
     }
 }
 
-/// A run that is to be made.
 pub(in crate::commands) struct RunLaunch {
-    /// Its name.
     pub run: ObjectRef,
     /// The placement, in the run's scope.
     pub placement: ObjectRef,
@@ -65,14 +63,11 @@ pub(in crate::commands) struct RunLaunch {
 
 /// What is done before a run is made.
 pub(in crate::commands) enum LaunchPreparation {
-    /// A run is stopped.
     Stop(ThisRun),
-    /// A run is deleted.
     Delete(Box<RunDeletion>),
 }
 
 impl LaunchPreparation {
-    /// The run that it is about.
     pub(in crate::commands) const fn object(&self) -> &ObjectRef {
         match self {
             Self::Stop(this) => &this.object,

@@ -11,13 +11,11 @@ use crate::hub::HubError;
 use crate::render::escape;
 use crate::ui::Ui;
 
-/// What a command is about to do.
 pub(in crate::commands) struct WriteProposal<T> {
     /// What is shown of it, and what that was based on.
     pub preview: Preview,
     /// What is asked, if anything; or why it is refused once it was shown.
     pub question: Result<Option<String>, Error>,
-    /// What is to be done.
     pub what: T,
 }
 

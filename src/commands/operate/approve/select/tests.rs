@@ -17,7 +17,6 @@ fn condition(words: &str) -> Value {
            "lastTransitionTime": "2026-01-09T02:05:00Z"})
 }
 
-/// What a request has been answered.
 #[derive(Clone, Copy, PartialEq)]
 enum RequestAnswer {
     Pending,
