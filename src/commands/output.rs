@@ -144,17 +144,14 @@ pub fn age(then: Option<Timestamp>, now: Timestamp) -> Option<String> {
     then.map(|then| duration::age(now.duration_since(then)))
 }
 
-/// A document for programs.
 pub fn document<T: Serialize>(data: &T, as_yaml: bool) -> Result<String, Error> {
     if as_yaml { yaml(data) } else { json(data) }
 }
 
-/// A JSON document.
 pub fn json<T: Serialize>(data: &T) -> Result<String, Error> {
     Ok(words::json(data)?)
 }
 
-/// A YAML document.
 pub fn yaml<T: Serialize>(data: &T) -> Result<String, Error> {
     Ok(words::yaml(data)?)
 }

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 
 use crate::kubefleet::{Concept, Kind};
 
-/// What is done to a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)] // the words are the API's
 pub enum Verb {
@@ -58,7 +57,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// All of them, from the least to the most.
     pub const ALL: [Self; 3] = [Self::Viewer, Self::Approver, Self::Operator];
 
     /// Its word in names and flags.
@@ -80,10 +78,8 @@ pub enum PermissionNeed {
     Useful,
 }
 
-/// One permission of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Permission {
-    /// What is done.
     pub verb: Verb,
     /// To which objects; their kind follows from the scope.
     pub concept: Concept,
@@ -116,18 +112,15 @@ impl PermissionGroup {
     }
 }
 
-/// The permissions of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandPermissions {
     pub command: &'static str,
-    /// Who uses it.
     pub role: Role,
     /// What it needs, in parts that commands share.
     parts: &'static [&'static [PermissionGroup]],
 }
 
 impl CommandPermissions {
-    /// What it needs.
     pub fn permissions(&self) -> impl Iterator<Item = Permission> + Clone {
         let groups = self.parts.iter().copied().flatten();
         groups.flat_map(PermissionGroup::permissions)

@@ -106,7 +106,6 @@ impl DescribedOutput {
     }
 }
 
-/// The schema of an output.
 pub fn schema(described: DescribedOutput) -> Schema {
     match described {
         DescribedOutput::Diagnosis => schema_of::<Report>(),
@@ -143,7 +142,6 @@ fn schema_of<T: JsonSchema>() -> Schema {
     settings.into_generator().into_root_schema_for::<T>()
 }
 
-/// Prints a schema.
 pub fn run(args: &SchemaArgs, ui: &mut Ui) -> Result<Exit, Error> {
     let text = output::json(&schema(args.of))?;
     ui.answer(&text);

@@ -32,7 +32,6 @@ pub struct PluginVersion {
     version: &'static str,
 }
 
-/// Prints the version.
 pub fn run(args: &VersionArgs, ui: &mut Ui) -> Result<Exit, Error> {
     let version = PluginVersion {
         meta: TypeMeta::new("Version"),

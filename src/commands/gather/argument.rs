@@ -5,7 +5,6 @@ use clap::builder::ArgExt;
 
 use super::eligible::RunFilter;
 
-/// What an argument names.
 #[derive(Debug, Clone, Copy)]
 pub enum ArgumentKind {
     /// Update runs: those that the list at the terminal has too.
@@ -22,18 +21,14 @@ pub enum ArgumentKind {
     Contents,
     /// The stages of the run that was named that are still to be approved.
     Stages,
-    /// What can be waited for.
     Conditions,
     Namespaces,
-    /// Member clusters.
     Clusters,
     /// What snapshots hold, as KIND/NAME.
     Objects,
-    /// Contexts of the kubeconfig.
     Contexts,
     /// Contexts and hub groups, with commas between.
     Hubs,
-    /// Codes of findings.
     Codes,
 }
 

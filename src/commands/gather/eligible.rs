@@ -12,13 +12,11 @@ pub struct RunFilter {
     pub that: &'static str,
 }
 
-/// Every run.
 pub const EVERY: RunFilter = RunFilter {
     is: |_| true,
     that: "",
 };
 
-/// Runs that are not over.
 pub const ACTIVE: RunFilter = RunFilter {
     is: |rollout| rollout.is_live(),
     that: " that are unfinished",
@@ -30,19 +28,16 @@ pub const WAITING: RunFilter = RunFilter {
     that: " that wait for an approval",
 };
 
-/// Runs that can be started.
 pub const STARTABLE: RunFilter = RunFilter {
     is: |rollout| can(rollout, RequestedState::Start),
     that: " that can be started",
 };
 
-/// Runs that can be stopped.
 pub const STOPPABLE: RunFilter = RunFilter {
     is: |rollout| can(rollout, RequestedState::Stop),
     that: " that can be stopped",
 };
 
-/// Runs that can be resumed.
 pub const RESUMABLE: RunFilter = RunFilter {
     is: |rollout| can(rollout, RequestedState::Resume),
     that: " that can be resumed",

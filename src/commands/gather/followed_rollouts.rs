@@ -49,12 +49,10 @@ struct SettledRollout {
     inventory: Option<Inventory>,
 }
 
-/// What is seen of a rollout.
 pub(in crate::commands) enum RolloutNow {
     State(Box<Status>),
     /// The target was deleted, or never was there.
     Gone(Error),
-    /// It may not be followed.
     Denied(Error),
 }
 
@@ -79,7 +77,6 @@ pub(in crate::commands) struct FollowedRollout<E> {
     pub object: ObjectRef,
     /// Its state: the last, or that with which it ended.
     pub last: Option<Box<Status>>,
-    /// How it ended.
     pub end: Option<E>,
     /// The place of its hub among the hubs, and its own among the rollouts there.
     place: (usize, usize),
@@ -176,7 +173,6 @@ impl<'r> FollowedRollouts<'r> {
         }
     }
 
-    /// The states at this moment.
     fn look(&mut self) -> HubNews<FollowedStates> {
         let targets = self.targets.iter();
         let walks = targets.map(|target| Walk::shallow(target.object.clone()));

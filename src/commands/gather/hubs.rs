@@ -142,7 +142,6 @@ impl ContextsArgs {
     }
 }
 
-/// What one hub or several answered.
 pub struct HubAnswers<T> {
     /// In the order in which they were named.
     pub hubs: Vec<HubAnswer<T>>,
@@ -153,7 +152,6 @@ pub struct HubAnswers<T> {
     absent: Vec<Error>,
 }
 
-/// What one hub answered.
 #[derive(Clone)]
 pub struct HubAnswer<T> {
     /// Its context, where several were asked.
@@ -516,7 +514,6 @@ fn check_input(input: Option<&InputArgs>) -> Result<(), Error> {
     Ok(())
 }
 
-/// How each of several hubs is asked.
 struct HubsAsking {
     global: GlobalFlags,
     command: &'static str,
@@ -528,7 +525,6 @@ struct HubsAsking {
     progress: ProgressBars,
 }
 
-/// What a hub told, and how much was read for that.
 struct HubTold<T> {
     found: T,
     traffic: RequestTraffic,
@@ -537,7 +533,6 @@ struct HubTold<T> {
 
 /// Why a hub told nothing.
 enum AskError {
-    /// It is no hub of a fleet.
     NoHub(Error),
     Other(Error),
 }
@@ -584,7 +579,6 @@ impl HubsAsking {
         })
     }
 
-    /// Connects to one of the hubs.
     fn open(&self, context: &str) -> Result<(SourceReading, RequestTraffic), AskError> {
         let global = GlobalFlags {
             context: Some(context.to_owned()),

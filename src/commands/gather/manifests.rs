@@ -37,9 +37,7 @@ pub(in crate::commands) struct RenderMaterial {
     pub placement: ObjectRef,
     /// The run that was asked about.
     pub run: Option<Arc<UpdateRun>>,
-    /// What is around the placement.
     pub around: PlacementObjects,
-    /// All override snapshots.
     pub overrides: Vec<Override>,
     /// Why override snapshots may be missing.
     overrides_gap: Option<String>,
@@ -55,10 +53,8 @@ pub(in crate::commands) struct RenderMaterial {
     unlabelled: BTreeSet<String>,
 }
 
-/// Which Works are read.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::commands) enum WorkQuery<'w> {
-    /// None.
     Unread,
     /// Those of these clusters; of all where none is named.
     Of(&'w [String]),
@@ -219,7 +215,6 @@ impl RenderMaterial {
         &self.around.inventory
     }
 
-    /// The objects of a version.
     pub fn content(&self, version: &Version<'_>) -> SnapshotContent {
         SnapshotContent::new(self.around.texts_of(version), self.generator())
     }

@@ -18,7 +18,6 @@ const TOGETHER: usize = 2000;
 /// How many placements at most.
 const PLACEMENTS: usize = 100;
 
-/// The targets on one placement.
 #[derive(Default)]
 struct PlacementTargets {
     targets: Vec<usize>,

@@ -6,7 +6,6 @@ use crate::words::{CommandClass, CommandLine, FleetVerb, Hint, closest, enumerat
 
 /// The runs and placements among which a name is looked for.
 pub struct KnownNames<'k> {
-    /// Their names.
     pub objects: &'k [ObjectRef],
     /// Whether all of them were seen.
     pub are_all: bool,
@@ -26,7 +25,6 @@ impl KnownNames<'_> {
         FleetVerb::named(self.command).is_some_and(|it| it.class != CommandClass::Looks)
     }
 
-    /// How an object can be named.
     fn types(&self) -> String {
         let name = |scope: &Scope| {
             let forms: Vec<_> = self
@@ -314,7 +312,6 @@ fn commands(lead: &str, objects: &[&ObjectRef], known: &KnownNames<'_>) -> Hint 
     Hint::new(lead).commands(objects.iter().map(command))
 }
 
-/// A command that reads the same files.
 pub fn again(command: CommandLine, files: &[String]) -> CommandLine {
     files
         .iter()

@@ -14,9 +14,7 @@ use crate::kubefleet::{Concept, ObjectRef};
 use crate::report::NotChecked;
 use crate::rollout::versions::Version;
 
-/// A placement and what belongs to it.
 pub struct PlacementObjects {
-    /// What was read.
     pub inventory: Inventory,
     /// The texts of the snapshots; empty where they were not asked for.
     pub texts: ObjectTexts,
@@ -42,7 +40,6 @@ impl PlacementObjects {
         }
     }
 
-    /// The texts of a version's objects.
     pub fn texts_of<'a>(&'a self, version: &'a Version<'_>) -> impl Iterator<Item = &'a RawValue> {
         let parts = version.parts.iter();
         let texts = parts.filter_map(|part| self.texts.get(&part.object()));
@@ -53,7 +50,6 @@ impl PlacementObjects {
 /// What is asked for around a placement: what nothing can be said without, what is useful, and more.
 type Wanted<'w> = (&'w [Concept], &'w [Concept], &'w [HubQuery]);
 
-/// What is asked for of a concept.
 fn query(placement: &ObjectRef, concept: Concept) -> HubQuery {
     let scope = placement.scope();
     let kind = scope.kind(concept);

@@ -28,7 +28,6 @@ use crate::words::enumerate;
 
 pub(in crate::commands) use crate::plan::{PlannedRun, StrategyChoice};
 
-/// A plan, and what it was computed from.
 pub struct PlanWithInputs {
     pub plan: Plan,
     /// What is around the placement, with the texts of the snapshots.

@@ -59,7 +59,6 @@ pub struct SourceReading {
     pub(super) shared: SharedSurroundings,
     /// What a command that writes has done so far.
     pub record: ChangeRecord,
-    /// What is followed.
     mirror: Option<Mirror>,
     /// When what is not followed was read.
     read_at: Instant,
@@ -97,7 +96,6 @@ pub(super) fn says_what(progress: ProgressBars, whose: &str) -> OnWait {
     })
 }
 
-/// How the environment is read.
 pub(super) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
@@ -193,7 +191,6 @@ impl SourceReading {
         matches!(self.place, ReadingPlace::Files(_))
     }
 
-    /// The command that reads.
     pub const fn command(&self) -> &'static str {
         self.command
     }

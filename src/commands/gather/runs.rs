@@ -30,7 +30,6 @@ pub(in crate::commands) enum ReadDepth {
     Verdict,
     /// The same, where the runs may be listed; without them the command has other things to say.
     VerdictIfListed,
-    /// All approval requests.
     Approvals,
     /// What the runs tell by themselves; without them the command has other things to say.
     Nothing,
@@ -85,7 +84,6 @@ pub(in crate::commands) fn none_in_scope(
     })
 }
 
-/// Runs as rows of a list.
 pub(in crate::commands) struct RunRows<R> {
     /// The rows, by scope, namespace and name of their runs.
     pub runs: Vec<(ObjectRef, R)>,
@@ -189,10 +187,8 @@ pub fn alone(run: &Arc<UpdateRun>, now: jiff::Timestamp) -> Inventory {
     )
 }
 
-/// The runs on each placement.
 type PlacementRuns = BTreeMap<ObjectRef, RunsOfPlacement>;
 
-/// The runs on one placement.
 struct RunsOfPlacement {
     runs: Vec<Object>,
     outcome: Outcome,
@@ -471,7 +467,6 @@ impl KnownBefore {
 /// Clusters that matter; `None` means all.
 type RelevantClusters = Option<BTreeSet<String>>;
 
-/// The placement that a binding names.
 fn placement_of(binding: &Object) -> ObjectRef {
     let meta = binding.body.meta();
     let name = meta.label(names::PARENT_PLACEMENT).unwrap_or_default();

@@ -38,7 +38,6 @@ impl ListReach {
         }
     }
 
-    /// One scope.
     pub const fn one(scope: Scope) -> Self {
         Self {
             scope: Some(scope),
@@ -99,12 +98,10 @@ impl ListReach {
         Ok(runs)
     }
 
-    /// The one scope, where it is one.
     pub const fn scope(&self) -> Option<&Scope> {
         self.scope.as_ref()
     }
 
-    /// The runs that were named.
     pub fn named(&self) -> &[ObjectRef] {
         &self.named
     }
@@ -153,7 +150,6 @@ impl RunSelection {
         Ok(reach)
     }
 
-    /// The runs that are named.
     pub fn names(&self) -> &[String] {
         &self.runs
     }

@@ -73,7 +73,6 @@ impl SourceReading {
         Ok(targets)
     }
 
-    /// That none of the names is there.
     fn all_absent(&mut self) -> Error {
         let mut absent = self.take_absent().into_iter().map(|(_, error)| error);
         let first = absent.next();
@@ -265,14 +264,12 @@ impl SourceReading {
         }
     }
 
-    /// The placement of a run.
     fn placement_of(&mut self, run: &ObjectRef, ui: &mut Ui) -> Result<ObjectRef, Error> {
         let placement = self.run(run)?.placement();
         ui.status(&format!("{run} is on {placement}"));
         Ok(placement)
     }
 
-    /// A run as it stands.
     pub(in crate::commands) fn run(&mut self, run: &ObjectRef) -> Result<Arc<UpdateRun>, Error> {
         let answer = self.ask(&HubQuery::object(run));
         let found = answer.all::<UpdateRun>().next().cloned();

@@ -62,7 +62,6 @@ pub struct ApprovalsArgs {
     pending: bool,
 }
 
-/// Approvals.
 pub type ApprovalList = ItemList<ApprovalItem>;
 
 /// One approval.
@@ -83,15 +82,12 @@ pub struct ApprovalItem {
     note: Option<String>,
 }
 
-/// Lists approvals.
 pub fn run(args: &ApprovalsArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     listing::run(args, session)
 }
 
-/// An approval that is asked for.
 #[derive(Clone)]
 pub(super) struct AskedGate {
-    /// The scope of its run.
     scope: Scope,
     approval: Approval,
     /// Why no approval lets its run simply continue, where that is known.

@@ -99,7 +99,6 @@ struct ClusterItem {
     suggestions: Vec<LabelSuggestion>,
 }
 
-/// Lists the clusters.
 pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let mut reading = session.open(&args.input, "clusters")?;
     let ui = &mut *session.ui;

@@ -35,7 +35,6 @@ pub struct ControllerLog {
     lines: Vec<String>,
 }
 
-/// A container of the hub agent.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::commands) struct AgentContainer {
     pub pod: String,

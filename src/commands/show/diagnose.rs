@@ -117,7 +117,6 @@ enum ReportFormat {
     Html,
 }
 
-/// The least severity that fails.
 fn failing() -> impl TypedValueParser<Value = Severity> {
     let words = PossibleValuesParser::new(["warning", "error"]);
     words.try_map(|word| Severity::from_str(&word, false))
@@ -276,7 +275,6 @@ fn check(args: &DiagnoseArgs, global: &GlobalFlags) -> Result<(), Error> {
     }
 }
 
-/// How reports are written.
 struct ReportStyle {
     format: ReportFormat,
     /// Test results: findings of at least this severity are failures.

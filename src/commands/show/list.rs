@@ -105,7 +105,6 @@ const fn urgency(verdict: Verdict) -> u8 {
     }
 }
 
-/// Update runs.
 pub type RunList = ItemList<RunItem>;
 
 /// One update run.
@@ -120,12 +119,10 @@ pub struct RunItem {
     run: RunFacts,
 }
 
-/// Lists update runs.
 pub fn run(args: &ListArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     listing::run(args, session)
 }
 
-/// A run and what is listed of it.
 type ListedRun = (ObjectRef, RunFacts);
 
 impl ListCommand for ListArgs {
@@ -250,7 +247,6 @@ fn elsewhere(reading: &mut SourceReading) -> Option<NotChecked> {
     ))
 }
 
-/// The placement that runs are wanted of.
 struct WantedRuns {
     kind: Option<Kind>,
     name: String,

@@ -56,11 +56,9 @@ pub struct ItemList<T> {
 /// A row, and the context of its hub where several were asked.
 pub(super) type HubRow<R> = (Option<String>, R);
 
-/// Something that is listed.
 pub(super) trait ListCommand: Clone + Send + Sync + 'static {
     /// The command that hints name.
     const COMMAND: &'static str;
-    /// What a row is about.
     const NOUN: &'static str;
     type Row: Clone + Send + 'static;
     /// What programs get of a row.
@@ -83,7 +81,6 @@ pub(super) trait ListCommand: Clone + Send + Sync + 'static {
     /// That there is no row, and where there may be some.
     fn none(&self, reading: &mut SourceReading, reach: &ListReach) -> Result<String, Error>;
 
-    /// Sorts the rows of all hubs.
     fn sort(&self, _rows: &mut [HubRow<Self::Row>]) {}
 
     /// What tells a row from the others of its hub.

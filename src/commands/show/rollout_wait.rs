@@ -30,7 +30,6 @@ pub(in crate::commands) enum WaitResult<D> {
     Interrupted,
 }
 
-/// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::commands) enum WaitEnd {
     /// The judge has called it over.
@@ -39,18 +38,14 @@ pub(in crate::commands) enum WaitEnd {
     Interrupted,
 }
 
-/// How a wait ended, and where its runs are.
 type EndedWait<D> = (WaitEnd, Vec<AwaitedRun<D>>);
 
-/// A run that is waited for.
 pub(in crate::commands) type AwaitedRun<D> = FollowedRollout<RunEnd<D>>;
 
-/// What ended the wait for a run.
 pub(in crate::commands) enum RunEnd<D> {
     Decided(D),
     /// It was deleted, or never was there.
     Gone(Error),
-    /// It may not be followed.
     Denied(Error),
 }
 

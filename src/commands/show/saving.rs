@@ -14,7 +14,6 @@ use crate::ui::Ui;
 /// How many links may lead from one to the next, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// Where a name leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileDestination {
     /// The program's own standard output.

@@ -151,7 +151,6 @@ fn exit(status: &Status, exit_zero: bool) -> Exit {
     }
 }
 
-/// A state in a format.
 fn write(status: &Status, format: StatusFormat, look: &RenderLook) -> Result<String, Error> {
     Ok(match format {
         StatusFormat::Text => render::status::status(status, look),

@@ -170,7 +170,6 @@ impl ObjectTrace {
     }
 }
 
-/// Traces.
 pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let wanted = WantedObject::new(&args.object, session.global.namespace.as_deref())?;
     let mut member = args.member.clone();

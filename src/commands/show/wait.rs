@@ -93,7 +93,6 @@ enum WaitFormat {
     Name,
 }
 
-/// A run that is waited for, and what was decided of it.
 type WaitedRun = AwaitedRun<WaitDecision>;
 
 pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
@@ -221,7 +220,6 @@ fn unknown(run: &WaitedRun) -> Option<Error> {
     })
 }
 
-/// The runs of one call, when the wait is over.
 struct WaitedRuns<'a, 'r> {
     args: &'a WaitArgs,
     hubs: FollowedHubs<'r, FollowedStates>,

@@ -132,15 +132,12 @@ pub(super) struct ListNow<T> {
     pub items: Vec<ItemNow<T>>,
 }
 
-/// One item of a list.
 pub(super) struct ItemNow<T> {
     /// Its hub, where there are several.
     hub: Option<String>,
-    /// What tells it from the others there.
     key: String,
     /// The object that it is about, where it exists.
     object: Option<ObjectRef>,
-    /// What programs get of it.
     item: T,
     /// The same as text: the item has changed when this has.
     text: String,
@@ -209,7 +206,6 @@ struct FollowedList<'o, T> {
     events: bool,
     has_titles: bool,
     last: Option<ListNow<T>>,
-    /// What could not be listed.
     gaps: Vec<NotChecked>,
     /// What is said of hubs without any row; of others nothing.
     empty: BTreeMap<Option<String>, Option<String>>,

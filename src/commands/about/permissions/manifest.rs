@@ -65,7 +65,6 @@ fn of_any_namespace(role: Role) -> RbacRules {
     rules(role, &Scope::of_namespace("any")).0
 }
 
-/// The rules of a role: those of the scope's own namespace, and the others.
 fn rules(role: Role, scope: &Scope) -> (RbacRules, RbacRules) {
     let mut namespaced = RbacRules::new();
     let mut cluster = RbacRules::new();

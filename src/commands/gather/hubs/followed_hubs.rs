@@ -36,7 +36,6 @@ pub enum HubNews<T> {
     Ended(Error),
 }
 
-/// Follows one hub.
 pub trait FollowsHub<T> {
     /// How often it is looked at, though nothing changed.
     fn tick(&self) -> Duration;
@@ -101,7 +100,6 @@ where
     }
 }
 
-/// How hubs are followed.
 pub struct FollowCall<'a> {
     /// Which, where it is more than one.
     pub of: &'a ContextsArgs,
@@ -113,7 +111,6 @@ pub struct FollowCall<'a> {
     pub command: &'static str,
 }
 
-/// The hubs that are followed, and what they told.
 pub struct FollowedHubs<'r, T> {
     hubs: Vec<FollowedHub<T>>,
     source: HubSource<'r, T>,
@@ -125,7 +122,6 @@ pub struct FollowedHubs<'r, T> {
     told: (usize, usize),
 }
 
-/// A hub that is followed.
 struct FollowedHub<T> {
     /// Its context, where there are several.
     name: Option<String>,
@@ -273,7 +269,6 @@ impl<T> FollowedHub<T> {
 }
 
 impl<'r, T> FollowedHubs<'r, T> {
-    /// One hub.
     pub fn one(mut hub: Box<dyn FollowsHub<T> + 'r>) -> Self {
         let mut answers = HubAnswers::none(false);
         let absent = hub.absent().into_iter();

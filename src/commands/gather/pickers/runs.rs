@@ -102,7 +102,6 @@ fn done((done, total): (usize, usize)) -> String {
     format!("{done}/{total}")
 }
 
-/// That there is no run to choose, and where there are some.
 fn no_run(eligible: &RunFilter, reach: &ListReach, reading: &SourceReading) -> Error {
     let error = no_candidates(&format!("update runs{}", eligible.that), reach, reading);
     let all = CommandLine::fleet("list").switch("-A");

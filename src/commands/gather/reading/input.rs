@@ -35,7 +35,6 @@ impl InputArgs {
         }
     }
 
-    /// How much may be read.
     pub fn limits(&self) -> bundle::ReadLimits {
         self.max_input
             .map_or_else(bundle::ReadLimits::default, bundle::ReadLimits::new)

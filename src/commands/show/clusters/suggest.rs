@@ -106,7 +106,6 @@ fn staging(
     (alone && stays).then(|| LabelSuggestion::new(purpose, &labels))
 }
 
-/// A cluster with more labels.
 fn with_labels(member: &MemberCluster, labels: &[(String, String)]) -> MemberCluster {
     let mut member = member.clone();
     member.meta.labels.extend(labels.iter().cloned());

@@ -31,7 +31,6 @@ pub struct DiagnosisList {
 }
 
 impl DiagnosisList {
-    /// The reports of one hub or several.
     pub fn new<T>(items: Vec<Report>, answers: &HubAnswers<T>) -> Self {
         let mut verdicts = BTreeMap::new();
         for report in &items {
@@ -46,7 +45,6 @@ impl DiagnosisList {
         }
     }
 
-    /// The reports as they are asked for.
     pub fn items(&self) -> &[Report] {
         &self.items
     }

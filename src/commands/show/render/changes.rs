@@ -8,7 +8,6 @@ use std::hash::{Hash, Hasher};
 use crate::contents::{Manifest, SecretDisplay};
 use crate::manifests::{ChangeCounts, ObjectDifference, RenderedClusters, WorkDelta, differences};
 
-/// The changes for a group of clusters.
 pub struct GroupChanges {
     /// The group of the rendering, by its place.
     pub group: usize,

@@ -20,11 +20,9 @@ use crate::words::{Hint, distinct, enumerate};
 /// The word for what the placement selects now.
 const LIVE: &str = "live";
 
-/// What is rendered.
 pub(super) struct ContentSource {
     /// The index of the snapshot, or `live`.
     pub index: String,
-    /// What it is, in words.
     pub words: String,
     pub content: SnapshotContent,
     /// What the placement selects and KubeFleet does not place.

@@ -13,7 +13,6 @@ use crate::report::Subject;
 use crate::rollout::overrides::{origin, rule_matches, selector_of};
 use crate::words::distinct;
 
-/// The overrides that a binding names.
 pub(super) struct NamedOverrides {
     named: Vec<ObjectRef>,
     cluster: String,

@@ -74,7 +74,6 @@ pub(super) fn trace(trace: &ObjectTrace, now: Timestamp, width: usize, paint: Te
     out
 }
 
-/// What the member cluster has.
 fn in_member(
     out: &mut String,
     (trace, member): (&ObjectTrace, &InMember),

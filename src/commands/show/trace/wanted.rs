@@ -4,7 +4,6 @@ use crate::contents::ManifestKey;
 use crate::error::Error;
 use crate::kubefleet::snapshot::ManifestIdentity;
 
-/// What is asked for.
 pub(super) struct WantedObject {
     kind: String,
     group: Option<String>,

@@ -15,10 +15,8 @@ use crate::words::existing_names;
 /// The word for the stage that removes the placement, whose own name is a label.
 const DELETION: &str = "deletion";
 
-/// What can be waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WaitCondition {
-    /// The run has succeeded.
     Succeeded,
     /// Its stages are computed.
     Initialized,
@@ -88,7 +86,6 @@ impl fmt::Display for WaitCondition {
 /// What to do with a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WaitDecision {
-    /// Go on waiting.
     Wait,
     /// This condition is met, whatever the verdict.
     Met(WaitCondition),
@@ -100,7 +97,6 @@ pub enum WaitDecision {
     Unknown(String, String),
 }
 
-/// Where one of several runs stands that are waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitStanding {
     Waiting,
