@@ -51,7 +51,6 @@ impl ReadLimits {
     }
 }
 
-/// What is left of the limits.
 #[derive(Debug)]
 pub(super) struct ReadBudget {
     limits: ReadLimits,

@@ -5,7 +5,6 @@ use std::io;
 
 use crate::mask;
 
-/// Where a text came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FilePlace {
     /// The file as it was given, or `standard input`.

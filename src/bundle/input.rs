@@ -10,11 +10,9 @@ use flate2::read::MultiGzDecoder;
 use super::budget::ReadBudget;
 use super::error::{FilePlace, ReadError};
 
-/// One thing to read.
 pub enum Input {
     /// A file, or a directory whose files are read.
     Path(PathBuf),
-    /// What a pipe delivers.
     Stdin(Box<dyn Read + Send>),
 }
 

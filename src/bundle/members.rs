@@ -168,7 +168,6 @@ pub(super) struct MaskEntry {
 }
 
 impl MaskEntry {
-    /// Masks an object, and says where.
     pub(super) fn mask(
         object: &mut Value,
         cluster: &str,

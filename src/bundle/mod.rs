@@ -71,7 +71,6 @@ pub struct Bundle {
     lists: HashMap<(HubQuery, Option<String>), Arc<[Object]>>,
 }
 
-/// The places of objects, by what they have.
 type ObjectPlaces = HashMap<String, Vec<usize>>;
 
 /// How many things are said of files, at most: thousands are as bad as none.

@@ -41,7 +41,6 @@ pub struct HeaderDocument<'h> {
 }
 
 impl<'h> HeaderDocument<'h> {
-    /// A header for what was collected around a target.
     pub fn new(collected_at: Timestamp, target: &'h ObjectRef, walk: &Walk) -> Self {
         let names = walk.names_asked();
         let entry = |(kind, outcome): (&Kind, &Outcome)| {
@@ -120,7 +119,6 @@ pub(super) const CONTROLLER_LOG: &str = "ControllerLog";
 /// A bundle, ready to be written.
 pub struct BundleContents {
     pub text: String,
-    /// How many objects are in it.
     pub objects: usize,
     /// How many values were masked.
     pub masked: usize,

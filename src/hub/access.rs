@@ -23,7 +23,6 @@ use crate::hub::{Hub, side_by_side};
 pub struct AccessCheck {
     /// What is done: `list`, say.
     pub verb: &'static str,
-    /// The API group.
     pub group: &'static str,
     /// The resource, with `/status` behind it for the subresource.
     pub resource: String,

@@ -11,16 +11,13 @@ use test_hub::waiting;
 use crate::hub::connect::config::ConnectionSettings;
 use crate::hub::request::connection::Connection;
 
-/// What the server does with one request.
 #[derive(Clone)]
 pub(super) enum ServerReply {
-    /// A whole answer.
     Whole(u16, &'static str, String),
     /// Lines, and then the proper end.
     Lines(Vec<String>),
     /// Lines, of which the last is cut off.
     Cut(Vec<String>),
-    /// Lines, and then silence.
     Silent(Vec<String>),
     /// The connection is closed without a word.
     Slammed,

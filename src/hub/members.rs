@@ -40,7 +40,6 @@ pub type EnvironmentLookup = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>
 /// The texts of the objects of one cluster, by kind, namespace and name.
 pub type MemberTexts = BTreeMap<(MemberKind, String, String), Box<RawValue>>;
 
-/// Which contexts lead into which member clusters.
 #[derive(Debug, Clone, Default)]
 pub struct MemberContextMap {
     /// By cluster, as they were named.
@@ -201,7 +200,6 @@ impl MemberContexts {
     }
 }
 
-/// What one look needs.
 struct MemberReader {
     context: String,
     access: MemberAccessSettings,
@@ -296,7 +294,6 @@ impl MemberReader {
     }
 }
 
-/// Asks one question.
 async fn ask(connection: &Connection, query: &MemberQuery) -> MemberAnswer {
     let (group, kind) = (query.kind.group(), query.kind.name());
     let path = path(query);
@@ -354,7 +351,6 @@ fn object(
     Ok((object, text))
 }
 
-/// The path of a question.
 fn path(query: &MemberQuery) -> String {
     let kind = query.kind;
     let resource = Resource {

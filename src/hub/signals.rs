@@ -40,7 +40,6 @@ impl SignalStream {
         Some(Self {})
     }
 
-    /// Waits for one, and says which.
     pub(super) async fn next(&mut self) -> ReceivedSignal {
         #[cfg(unix)]
         tokio::select! {
@@ -58,7 +57,6 @@ impl SignalStream {
     }
 }
 
-/// A signal that came.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReceivedSignal(i32);
 
@@ -96,7 +94,6 @@ pub(super) struct ChildProcesses {
     started: Mutex<BTreeSet<StartedProcess>>,
 }
 
-/// A process that we have started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct StartedProcess {
     pub id: u32,
@@ -283,7 +280,6 @@ pub(super) struct SignalMark {
 }
 
 impl SignalMark {
-    /// Waits for one.
     pub(super) async fn signal(&mut self) {
         more_than(&mut self.count, self.seen).await;
     }

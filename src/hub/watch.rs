@@ -33,7 +33,6 @@ use line::{LineStream, WatchLine};
 pub use mirror::{Mirror, MirrorUpdate};
 use seen::SeenVersions;
 
-/// How patient a watch is.
 #[derive(Debug, Clone, Copy)]
 struct WatchPace {
     /// How long the server shall keep one connection.
@@ -212,7 +211,6 @@ async fn interrupts(tell: Sender<WatchItem>) {
     let _ = tell.send(WatchItem::Interrupted);
 }
 
-/// Follows one query.
 struct QueryFollower {
     connection: Connection,
     served: Arc<ServedVersions>,
@@ -223,7 +221,6 @@ struct QueryFollower {
     tell: Sender<WatchItem>,
 }
 
-/// Where a follower stands.
 struct WatchPlace {
     seen: SeenVersions,
     /// From where the next watch goes on; `None` when it has to list first.
@@ -303,7 +300,6 @@ impl QueryFollower {
         true
     }
 
-    /// The hub answers.
     fn reached(&self, place: &mut WatchPlace) {
         place.reached = true;
         if place.away.take().is_some_and(|away| away.tries > 1) {

@@ -13,7 +13,6 @@ use crate::hub::signals::more_than;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::path::encode;
 
-/// How a change is sent.
 #[derive(Debug, Clone, Copy)]
 pub struct ChangeSending<'s> {
     /// The name under which the server records what we write.
@@ -22,7 +21,6 @@ pub struct ChangeSending<'s> {
     pub dry_run: bool,
 }
 
-/// What became of a change.
 #[derive(Debug)]
 pub enum SentChange {
     /// It was done; what the server answered, and what it warns of.

@@ -10,7 +10,6 @@ use regex_lite::Regex;
 
 use super::{ANOTHER, MASK};
 
-/// Whether a value was masked already.
 pub(super) fn is_masked(value: &str) -> bool {
     value
         .strip_prefix(MASK)

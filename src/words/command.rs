@@ -24,9 +24,7 @@ pub struct CommandLine {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum CommandProgram {
-    /// One of ours.
     Fleet,
-    /// kubectl, on the hub.
     Hub,
     /// kubectl, in a member cluster.
     Member(String),
@@ -76,7 +74,6 @@ impl CommandLine {
         self
     }
 
-    /// Adds names.
     #[must_use]
     pub fn args<S: Into<String>>(self, operands: impl IntoIterator<Item = S>) -> Self {
         operands.into_iter().fold(self, Self::arg)
@@ -107,7 +104,6 @@ impl CommandLine {
         self
     }
 
-    /// Adds a flag and its value, where it has one.
     #[must_use]
     pub fn flag_of(self, flag: &str, value: Option<impl Into<String>>) -> Self {
         match value {
@@ -168,7 +164,6 @@ impl CommandLine {
         }
     }
 
-    /// The first of its verbs.
     pub fn verb(&self) -> &str {
         match self.words.first() {
             Some(CommandWord::Fixed(word)) => word,
@@ -294,7 +289,6 @@ fn clean(word: String) -> String {
     }
 }
 
-/// Words as a line for a shell.
 pub fn line<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
     let words: Vec<_> = words.into_iter().map(|word| quote(word.as_ref())).collect();
     words.join(" ")

@@ -7,13 +7,11 @@ use serde::Serialize;
 
 use super::is_harmful;
 
-/// Data as JSON, with a newline at the end.
 pub fn json<T: Serialize>(data: &T) -> anyhow::Result<String> {
     let text = serde_json::to_string_pretty(data)? + "\n";
     Ok(harmless(&text).into_owned())
 }
 
-/// Data as JSON in one line, with a newline at the end.
 pub fn json_line<T: Serialize>(data: &T) -> anyhow::Result<String> {
     let text = serde_json::to_string(data)? + "\n";
     Ok(harmless(&text).into_owned())

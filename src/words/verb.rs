@@ -10,7 +10,6 @@ pub enum VerbGroup {
     InspectPlacement,
     Explain,
     Tools,
-    /// Not listed.
     Hidden,
 }
 
@@ -28,7 +27,6 @@ impl VerbGroup {
     }
 }
 
-/// A verb of this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FleetVerb {
     pub name: &'static str,
@@ -108,7 +106,6 @@ const SYNONYMS_WITH_FLAGS: [(&str, &str); 2] =
     [("follow", "status --watch"), ("watch", "status --watch")];
 
 impl FleetVerb {
-    /// The verb of that name.
     pub fn named(name: &str) -> Option<&'static Self> {
         VERBS.iter().find(|verb| verb.name == name)
     }

@@ -53,7 +53,6 @@ impl From<ScanError> for YamlFault {
     }
 }
 
-/// A part of a document.
 #[derive(Debug, Clone)]
 pub(super) enum YamlEvent<'t> {
     /// A scalar, and whether it is one whose type is to be guessed from its text.
@@ -79,7 +78,6 @@ struct AnchorRecording<'t> {
     events: Vec<YamlEvent<'t>>,
 }
 
-/// The events of one document.
 pub(super) struct YamlEvents<'t> {
     parser: Parser<'t, StrInput<'t>>,
     peeked: Option<YamlEvent<'t>>,

@@ -20,7 +20,6 @@ use crate::kubefleet::tolerant::TEXT;
 use events::YamlEvent;
 pub(super) use events::YamlFault;
 
-/// Reads one document; what is to be kept is.
 pub fn parse(text: &str, keep: KeptObjects, meter: &Meter) -> Result<ParsedDocument, YamlFault> {
     let mut parsed = ParsedDocument::keeping(keep, meter);
     let mut yaml = Yaml {

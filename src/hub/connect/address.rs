@@ -30,13 +30,11 @@ impl std::fmt::Debug for UrlLogin {
 }
 
 impl UrlLogin {
-    /// The header that shows them.
     pub(in crate::hub) fn header(&self) -> HeaderValue {
         basic(&self.name, &self.password)
     }
 }
 
-/// The header for a name and a password.
 pub(in crate::hub) fn basic(name: &str, password: &str) -> HeaderValue {
     let text = format!("Basic {}", STANDARD.encode(format!("{name}:{password}")));
     // Base64 has no character that a header cannot carry.
@@ -65,7 +63,6 @@ impl ServerAddress {
         }
     }
 
-    /// The address of a proxy.
     pub(in crate::hub) fn proxy(text: &str) -> Result<Self, &'static str> {
         let (scheme, rest) = with_scheme(text).ok_or("it is not a URL")?;
         match scheme.as_str() {
@@ -103,7 +100,6 @@ impl ServerAddress {
         host.trim_matches(['[', ']'])
     }
 
-    /// The address as it may be shown.
     pub(in crate::hub) fn shown(&self) -> String {
         let text = self.uri.to_string();
         text.trim_end_matches('/').to_owned()
@@ -164,7 +160,6 @@ fn check_place(place: &str) -> Result<(), &'static str> {
     }
 }
 
-/// A byte of a path as a URL writes it.
 fn path_byte(byte: u8) -> String {
     match byte {
         b'!'..=b'~' if !b"\"<>\\^`{|}".contains(&byte) => char::from(byte).to_string(),

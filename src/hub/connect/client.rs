@@ -115,7 +115,6 @@ impl HubServer {
         Ok(Arc::clone(&known.1))
     }
 
-    /// The address of a path on the server.
     fn address_of(&self, path: &Uri) -> Result<Uri, HubError> {
         let server = &self.settings.address.uri;
         let before = server.path().trim_end_matches('/');

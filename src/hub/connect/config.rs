@@ -55,7 +55,6 @@ pub struct ConnectionFlags {
 /// A connection's settings, and what the user calls it.
 #[derive(Debug)]
 pub(in crate::hub) struct ResolvedConnection {
-    /// The connection.
     pub settings: ConnectionSettings,
     /// The name of the context; empty in a cluster and with `--server` alone.
     pub context: String,

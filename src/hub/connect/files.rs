@@ -40,7 +40,6 @@ fn up_to_most(path: &Path) -> Result<Vec<u8>> {
     }
 }
 
-/// The same as text.
 pub(in crate::hub) fn read_text(path: &Path) -> Result<String> {
     String::from_utf8(read(path)?).map_err(|_| Error::from(ErrorKind::InvalidData))
 }

@@ -39,7 +39,6 @@ macro_rules! mappings {
 pub(super) use mappings;
 
 mappings! {
-    /// A file as it is written.
     #[serde(rename_all = "kebab-case")]
     struct KubeconfigFile {
         kind: String,
@@ -66,14 +65,12 @@ mappings! {
         user: KubeconfigUser,
     }
 
-    /// Which cluster, as whom, and where in it.
     struct KubeContext {
         cluster: String,
         user: String,
         namespace: String,
     }
 
-    /// A server.
     #[serde(rename_all = "kebab-case")]
     struct KubeconfigCluster {
         server: String,
@@ -124,7 +121,6 @@ mappings! {
         id_token: SecretString,
     }
 
-    /// A credential plugin.
     #[serde(rename_all = "camelCase")]
     struct ExecConfig {
         command: String,
@@ -136,7 +132,6 @@ mappings! {
         interactive_mode: String,
     }
 
-    /// A variable of its environment.
     struct ExecVariable {
         name: String,
         value: SecretString,
@@ -148,7 +143,6 @@ mappings! {
 pub enum KubeconfigFault {
     /// The file itself cannot be read.
     File(std::io::ErrorKind),
-    /// It is not YAML.
     Syntax {
         line: u64,
         column: u64,
@@ -183,7 +177,6 @@ impl Kubeconfig {
         Ok(this)
     }
 
-    /// Reads a text.
     pub fn parse(bytes: &[u8]) -> Result<Self, KubeconfigFault> {
         let file: KubeconfigFile = read_document(bytes)?;
         for (key, found, wanted) in [

@@ -28,7 +28,6 @@ use words::{CertificateDistrust, ServerCertificate};
 /// Which servers are trusted.
 #[derive(Debug, Clone)]
 pub(in crate::hub) enum Trust {
-    /// Those that the system trusts.
     System,
     /// Those that these authorities vouch for.
     Authorities(Arc<Vec<CertificateDer<'static>>>),
@@ -100,7 +99,6 @@ pub(in crate::hub) fn authorities(pem: &[u8]) -> Result<Trust, &'static str> {
     Ok(Trust::Authorities(Arc::new(found)))
 }
 
-/// What a connection is made with.
 pub(in crate::hub) fn config(
     trust: &Trust,
     identity: Option<&ClientIdentity>,

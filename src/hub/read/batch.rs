@@ -52,7 +52,6 @@ impl BatchedRequest {
         }
     }
 
-    /// The questions that it answers.
     pub(in crate::hub) fn queries(&self) -> Vec<HubQuery> {
         let queries = std::iter::once(&self.first).chain(&self.more);
         queries.cloned().collect()

@@ -12,7 +12,6 @@ use crate::hub::request::connection::Connection;
 use crate::kubefleet::object::{Object, ParsedDocument};
 use crate::kubefleet::{Concept, Kind};
 
-/// What a read brought.
 #[derive(Debug, Default)]
 pub struct ReadResult {
     pub objects: Vec<Object>,
@@ -68,7 +67,6 @@ impl ListReader {
         Ok((!self.pages.is_cut).then_some(found))
     }
 
-    /// The whole list.
     pub async fn all(mut self) -> Result<ReadResult, HubError> {
         self.read().await
     }
@@ -107,7 +105,6 @@ impl ReadResult {
     }
 }
 
-/// The named object of a kind.
 pub fn wanted_object<'w>(kind: Kind, namespace: &'w str, name: &'w str) -> ExpectedAnswer<'w> {
     ExpectedAnswer::Object {
         group: kind.group(),
@@ -117,7 +114,6 @@ pub fn wanted_object<'w>(kind: Kind, namespace: &'w str, name: &'w str) -> Expec
     }
 }
 
-/// Reads one object of a kind.
 pub fn parse_object(kind: Kind, text: &str) -> Result<Object, HubError> {
     if text.len() > OBJECT {
         return Err(too_large_an_object());

@@ -95,7 +95,6 @@ fn is_runs(answer: &QueryAnswer) -> bool {
     answer.objects.len() > 1 && answer.objects.iter().all(|object| of_run(object).is_some())
 }
 
-/// The placement of a run.
 fn of_run(object: &Object) -> Option<&str> {
     let run = object.get::<UpdateRun>()?;
     Some(&run.spec.placement)

@@ -95,7 +95,6 @@ impl ListText {
         Ok(found)
     }
 
-    /// Ends an item where a sign ends it.
     fn end_item(&mut self, sign: u8, depth: usize, item: Range<usize>) -> Option<Range<usize>> {
         if depth < ITEMS {
             self.rest.push(sign);

@@ -26,10 +26,8 @@ const TOGETHER: usize = 16;
 /// How often a list is begun again because it grew too old while it was read.
 const RESTARTS: usize = 2;
 
-/// What came of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::hub) enum ListCame {
-    /// Some of its objects.
     Objects,
     /// It has begun again: what came so far does not count.
     Again,
@@ -169,7 +167,6 @@ impl<'w> PagedList<'w> {
         Ok(None)
     }
 
-    /// All objects, each as it is read.
     pub(in crate::hub) async fn all<T>(
         &mut self,
         mut read: impl FnMut(&str) -> Result<T, HubError>,

@@ -17,12 +17,9 @@ use crate::words::list;
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
     application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
-/// All groups with their resources.
 pub(in crate::hub) const ALL: ExpectedAnswer<'_> =
     ExpectedAnswer::list("apidiscovery.k8s.io", "APIGroupDiscovery");
-/// The groups alone.
 const GROUPS: ExpectedAnswer<'_> = ExpectedAnswer::list("", "APIGroup");
-/// The resources of one version.
 const RESOURCES: ExpectedAnswer<'_> = ExpectedAnswer::list("", "APIResource");
 
 /// The versions in which each kind is served.
@@ -54,7 +51,6 @@ impl ServedVersions {
             .find(|version| served.contains(*version))
     }
 
-    /// The kinds with all their versions.
     fn kinds(&self) -> impl Iterator<Item = (Kind, &BTreeSet<String>)> {
         self.versions
             .iter()

@@ -10,7 +10,6 @@ use crate::hub::error::HubError;
 
 use crate::kubefleet::kind::group_of;
 
-/// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExpectedAnswer<'w> {
     /// An object of this kind; where a name is given, the one of that name.
@@ -34,7 +33,6 @@ pub enum ExpectedAnswer<'w> {
 }
 
 impl<'w> ExpectedAnswer<'w> {
-    /// Any object of a kind.
     pub const fn kind(group: &'w str, kind: &'w str) -> Self {
         Self::Object {
             group,
@@ -44,7 +42,6 @@ impl<'w> ExpectedAnswer<'w> {
         }
     }
 
-    /// A list of objects of a kind.
     pub const fn list(group: &'w str, kind: &'w str) -> Self {
         Self::List { group, kind }
     }

@@ -62,7 +62,6 @@ impl ReadAllowance {
     }
 }
 
-/// That an answer is larger than it may be.
 pub(in crate::hub) fn too_large(path: &str, most: usize) -> HubError {
     let path = path.split('?').next().unwrap_or(path);
     let most = size(u64::try_from(most).unwrap_or(u64::MAX));
@@ -109,7 +108,6 @@ impl TimeLimit {
         }
     }
 
-    /// How long it is until then.
     pub fn left(&self) -> Duration {
         self.at.saturating_duration_since(Instant::now())
     }

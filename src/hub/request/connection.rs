@@ -55,7 +55,6 @@ pub struct Connection {
     pub clock: HubClock,
 }
 
-/// What is read, and how.
 #[derive(Clone)]
 pub struct ReadRequest<'a> {
     pub method: Method,
@@ -64,7 +63,6 @@ pub struct ReadRequest<'a> {
     pub body: &'a [u8],
 }
 
-/// A successful answer.
 pub struct HubResponse {
     pub body: Vec<u8>,
     /// Whether it says that it is a web page.
@@ -112,7 +110,6 @@ impl Connection {
         Deadline::new(self.limit, self.end)
     }
 
-    /// Reads a path.
     pub async fn get(&self, path: &str, accept: &str) -> Result<Vec<u8>, HubError> {
         let asking = Self::asking(path, accept);
         Ok(self.patiently(&asking).await?.body)
@@ -287,7 +284,6 @@ impl Connection {
     }
 }
 
-/// A read of a path.
 fn request(path: &str, accept: &str) -> Result<Request<Vec<u8>>, ReadFailure> {
     Request::builder()
         .uri(path)
@@ -486,7 +482,6 @@ fn is_page(response: &http::Response<Body>) -> bool {
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
 }
 
-/// The pause that the server asks for.
 fn asked_pause(response: &http::Response<Body>) -> Option<Duration> {
     let value = response.headers().get(header::RETRY_AFTER)?;
     value.to_str().ok()?.parse().ok().map(Duration::from_secs)

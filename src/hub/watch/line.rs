@@ -19,7 +19,6 @@ const FRAME: usize = 64 << 10;
 /// No event is as long as this.
 const LONGEST: usize = OBJECT.saturating_add(FRAME);
 
-/// What one line says.
 #[derive(Debug)]
 pub(super) enum WatchLine {
     /// An object is new or has changed.
@@ -27,7 +26,6 @@ pub(super) enum WatchLine {
     Gone(Object, String),
     /// Nothing happened up to this version.
     Bookmark(String),
-    /// The watch is over.
     Error(HubError),
 }
 
@@ -59,7 +57,6 @@ struct LineStatus {
     message: String,
 }
 
-/// Reads a line of a watch on objects of a kind.
 pub(super) fn parse(kind: Kind, line: &[u8]) -> Result<WatchLine, HubError> {
     let Ok(raw) = serde_json::from_slice::<RawEvent<'_>>(line) else {
         return Err(answer::wrong(&ExpectedAnswer::kind("", "WatchEvent"), line));

@@ -21,10 +21,8 @@ use crate::hub::connect::tls::{ClientIdentity, Trust, authorities};
 use crate::hub::error::HubError;
 use crate::kubefleet::path::encode;
 
-/// What a connection is made with.
 #[derive(Debug)]
 pub(in crate::hub) struct ConnectionSettings {
-    /// The server.
     pub address: ServerAddress,
     /// The namespace that the context names; `default` where it names none.
     pub namespace: String,
@@ -317,7 +315,6 @@ fn login(
     }
 }
 
-/// What a plugin is told of the server.
 fn plugin_server_info(
     cluster: &KubeconfigCluster,
     address: &ServerAddress,

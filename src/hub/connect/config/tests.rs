@@ -227,7 +227,6 @@ fn who(settings: &ConnectionSettings) -> String {
     header.map_or_else(String::new, |header| header.to_str().unwrap().to_owned())
 }
 
-/// What comes of a kubeconfig with this cluster and this user.
 fn of(cluster: &str, user: &str) -> Result<ConnectionSettings, String> {
     of_flags(cluster, user, ConnectionFlags::default())
 }

@@ -23,12 +23,10 @@ use plugin::{Plugin, PluginCredential};
 /// How long what a file held is taken for what it holds, as kubectl does.
 const FRESH: Duration = Duration::from_mins(1);
 
-/// Where the credentials come from.
 #[derive(Debug)]
 pub enum CredentialSource {
     /// There are none, beside perhaps a certificate.
     None,
-    /// They are known.
     Header(HeaderValue),
     /// A file holds a token; another token counts while it cannot be read.
     File {
@@ -54,10 +52,8 @@ struct CredentialState {
     failed: Option<(Instant, HubError)>,
 }
 
-/// Credentials that can be shown.
 #[derive(Debug)]
 pub struct CurrentCredentials {
-    /// The header that shows them.
     pub header: Option<HeaderValue>,
     /// The certificate that does.
     pub identity: Option<ClientIdentity>,
@@ -72,7 +68,6 @@ pub struct CurrentCredentials {
 }
 
 impl CurrentCredentials {
-    /// They are shown.
     pub fn shows(&self) {
         self.shown.store(true, Ordering::Relaxed);
     }
@@ -151,7 +146,6 @@ impl Credentials {
         all
     }
 
-    /// Forgets credentials that a server does not accept any more.
     pub async fn forget(&self, refused: &CurrentCredentials) {
         if !self.may_change() {
             return;
@@ -228,7 +222,6 @@ impl Credentials {
     }
 }
 
-/// The header that shows a token.
 pub fn bearer(token: &str) -> Result<HeaderValue, &'static str> {
     let mut header = HeaderValue::from_bytes(format!("Bearer {token}").as_bytes()).map_err(|_| {
         "the token has a character that is invalid in an HTTP header, perhaps a newline at its end"

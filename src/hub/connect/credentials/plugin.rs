@@ -26,7 +26,6 @@ const MOST: u64 = 1 << 20;
 /// How long a plugin has to end when it is asked to, and its output to end when it has.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How plugins are run.
 #[derive(Debug, Clone, Default)]
 pub(in crate::hub) struct RunningPlugin {
     /// Whether standard input is a terminal that a plugin may read.

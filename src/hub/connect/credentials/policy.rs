@@ -10,10 +10,8 @@ use serde::Deserialize;
 use crate::hub::connect::files::{self, unreadable};
 use crate::hub::connect::kubeconfig::{mappings, nullable, read_document};
 
-/// Which plugins may run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::hub) enum PluginPolicy {
-    /// All of them.
     #[default]
     All,
     None,
@@ -66,7 +64,6 @@ mappings! {
     }
 }
 
-/// What a file says.
 fn parse(bytes: &[u8]) -> Result<PluginPolicy, String> {
     let file: Option<KubercFile> = read_document(bytes).map_err(|fault| fault.to_string())?;
     let Some(file) = file else {
@@ -98,7 +95,6 @@ fn parse(bytes: &[u8]) -> Result<PluginPolicy, String> {
     }
 }
 
-/// The command of an entry.
 fn command(entry: AllowedPlugin) -> Result<String, &'static str> {
     let command = match (entry.name, entry.command) {
         (name, command) if !name.is_empty() && !command.is_empty() && name != command => {
