@@ -14,7 +14,6 @@ use crate::report::{
 };
 use crate::words::count;
 
-/// Writes a report.
 pub fn report(report: &Report, invocation: &Invocation) -> String {
     let mut out = String::new();
     let title = format!("{}: {}", report.verdict.as_str(), report.about());
@@ -110,7 +109,6 @@ fn exactly(text: &str) -> String {
     text.replace('%', "%25")
 }
 
-/// The value of a property.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

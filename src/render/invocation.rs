@@ -8,7 +8,6 @@ use crate::words::{self, CommandLine, CommandSpelling};
 /// How commands begin in reports, and in our own texts.
 pub const CANONICAL: &str = "kubectl fleet-stage";
 
-/// How the plugin was called.
 #[derive(Debug, Clone)]
 pub struct Invocation {
     program: &'static [&'static str],

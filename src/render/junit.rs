@@ -132,7 +132,6 @@ fn finding(
     case(area, &format!("{code} {name}"), status, &text(&notes))
 }
 
-/// A finding as text.
 fn describe(finding: &OutlinedFinding<'_>, invocation: &Invocation) -> String {
     let mut out = format!(
         "{} {}: {}",

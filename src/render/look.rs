@@ -4,14 +4,12 @@ use super::invocation::Invocation;
 use super::style::TextPaint;
 use super::wrap::hanging;
 
-/// How to draw.
 #[derive(Debug, Clone)]
 pub struct RenderLook {
     /// Columns to fill.
     pub width: usize,
     /// Color or not.
     pub paint: TextPaint,
-    /// How commands are written.
     pub invocation: Invocation,
     /// Whether everything is shown, however long.
     pub verbose: bool,

@@ -11,7 +11,6 @@ use crate::report::{
 use crate::rollout::{ClusterState, StageProgress};
 use crate::words::{CommandLine, capital};
 
-/// Writes a report.
 pub fn report(report: &Report, invocation: &Invocation) -> String {
     let mut out = String::new();
     let target = text(&report.about());

@@ -23,7 +23,6 @@ use crate::words::{count, enumerate, together};
 /// Clusters of a stage, before the rest is only counted.
 const NAMED: usize = 12;
 
-/// Writes a plan.
 pub fn plan(plan: &Plan, look: &RenderLook) -> String {
     let mut page = TextPage::new(look);
     let paint = look.paint;
@@ -410,7 +409,6 @@ fn several(page: &mut TextPage<'_>, clusters: &[&PlannedCluster], trunk: &str) {
     }
 }
 
-/// A refusal or a warning.
 fn point<K>(page: &mut TextPage<'_>, label: &str, kind: &str, point: &PlanPoint<K>) {
     let paint = page.look.paint;
     let code = point.code.as_deref().unwrap_or_default();

@@ -26,7 +26,6 @@ const ROOMY: usize = 60;
 /// Characters of a sentence, which may quote a controller.
 const SENTENCE: usize = 480;
 
-/// Writes a state.
 pub fn status(status: &Status, look: &RenderLook) -> String {
     draw(status, 0, look)
 }
@@ -145,7 +144,6 @@ fn placed(out: &mut String, clusters: &[PlacedCluster], look: &RenderLook) -> bo
     cut
 }
 
-/// What a cluster has, in words.
 fn describe(cluster: &PlacedCluster) -> String {
     let mut parts = vec![match &cluster.snapshot {
         Some(index) => format!("snapshot {index}"),

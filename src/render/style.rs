@@ -28,7 +28,6 @@ pub struct TextPaint {
 }
 
 impl TextPaint {
-    /// Paints when `colored`.
     pub const fn new(colored: bool) -> Self {
         Self {
             colored,
@@ -55,7 +54,6 @@ impl TextPaint {
         self.colored
     }
 
-    /// Paints text in a style.
     pub fn text(self, style: Style, text: &str) -> String {
         if self.colored && !text.is_empty() {
             style.style(text).to_string()
@@ -114,7 +112,6 @@ impl TextPaint {
         }
     }
 
-    /// The word of a severity.
     pub fn severity(self, severity: Severity) -> String {
         let style = match severity {
             Severity::Error => ERROR,
@@ -124,7 +121,6 @@ impl TextPaint {
         self.text(style, severity.as_str())
     }
 
-    /// The word of a verdict.
     pub fn verdict(self, verdict: Verdict) -> String {
         self.text(verdict_style(verdict), verdict.as_str())
     }
@@ -135,7 +131,6 @@ pub const fn attention(needed: bool) -> Style {
     if needed { WARNING } else { Style::new() }
 }
 
-/// The style of the word of a verdict.
 pub const fn verdict_style(verdict: Verdict) -> Style {
     match ColorTone::of(verdict) {
         ColorTone::Good => GOOD.bold(),

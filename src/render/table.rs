@@ -35,7 +35,6 @@ enum ColumnFit {
     Wrap,
 }
 
-/// One column.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
     title: &'static str,
@@ -92,7 +91,6 @@ impl Column {
         }
     }
 
-    /// A column of numbers.
     pub const fn number(title: &'static str) -> Self {
         Self {
             right: true,
@@ -143,7 +141,6 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell in a style.
     pub fn styled(text: impl AsRef<str>, style: Style) -> Self {
         Self {
             style,
@@ -227,7 +224,6 @@ enum Row {
     Line(Cell),
 }
 
-/// How a table is drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct TableStyle {
     /// The columns of the terminal; `None` where nothing may be cut.
@@ -238,7 +234,6 @@ pub struct TableStyle {
     pub headers: bool,
 }
 
-/// A table.
 #[derive(Debug, Clone)]
 pub struct Table {
     columns: Vec<Column>,
@@ -360,7 +355,6 @@ impl Table {
     }
 }
 
-/// A column for which there is room.
 struct ShownColumn<'t> {
     column: &'t Column,
     width: usize,

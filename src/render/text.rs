@@ -53,7 +53,6 @@ pub(super) struct TextPage<'l> {
 }
 
 impl<'l> TextPage<'l> {
-    /// An empty page.
     pub fn new(look: &'l RenderLook) -> Self {
         Self {
             out: String::new(),
@@ -137,12 +136,10 @@ impl TextPage<'_> {
         self.cut |= tree::draw(&mut self.out, progress, scope, self.look);
     }
 
-    /// Appends a paragraph.
     pub fn hang(&mut self, first: &str, rest: &str, text: &str) {
         hanging(&mut self.out, first, rest, text, self.look.width);
     }
 
-    /// The clusters of a finding.
     pub fn clusters(&mut self, clusters: &[String], stage: Option<&str>) {
         if clusters.is_empty() {
             return;

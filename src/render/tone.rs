@@ -3,7 +3,6 @@
 use crate::report::Verdict;
 use crate::rollout::{ClusterState, StageState};
 
-/// What a color says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ColorTone {
     /// Nothing is asked of anyone.

@@ -63,7 +63,6 @@ pub struct LiveTree<'l> {
 pub enum TreePart<'l> {
     /// Everything as it is at this moment.
     Live(&'l LiveTree<'l>),
-    /// Everything.
     Whole,
     /// A line for each stage; those that are alike on one.
     Stages,
@@ -315,7 +314,6 @@ impl StageTree<'_> {
         cut
     }
 
-    /// A gate, as soon as its stage is reached.
     fn gate(&self, out: &mut String, task: &GateFacts, stage: &StageProgress, trunk: &str) {
         let Self { live, look, .. } = *self;
         let is_reached = task.state != GateState::NotReached;

@@ -49,14 +49,12 @@ pub trait ComposeText: Sized {
         self.witness(read(object.into(), path.into(), &value))
     }
 
-    /// Adds which snapshot a run rolls out.
     #[must_use]
     fn snapshot_of(self, run: &UpdateRun) -> Self {
         let index = &run.status.snapshot_index;
         self.evidence(run.object(), run.snapshot_path(), index)
     }
 
-    /// Adds which snapshot a binding has.
     #[must_use]
     fn snapshot_in(self, binding: &Binding) -> Self {
         let snapshot = &binding.spec.snapshot;
@@ -71,7 +69,6 @@ pub trait ComposeText: Sized {
         with_snapshot.condition(&binding.object(), written)
     }
 
-    /// Adds the index of a snapshot.
     #[must_use]
     fn index_of(self, snapshot: &ResourceSnapshot) -> Self {
         let path = format!("metadata.labels[{}]", names::RESOURCE_INDEX);
@@ -139,13 +136,11 @@ pub trait ComposeText: Sized {
         }
     }
 
-    /// Adds when an object was created, where that is known.
     #[must_use]
     fn created(self, object: impl Into<Subject>, at: Option<Timestamp>) -> Self {
         self.known(object, "metadata.creationTimestamp", at)
     }
 
-    /// Adds since when an object is being deleted, where it is.
     #[must_use]
     fn deleted(self, object: impl Into<Subject>, since: Option<Timestamp>) -> Self {
         self.known(object, "metadata.deletionTimestamp", since)

@@ -96,7 +96,6 @@ impl RunFacts {
         }
     }
 
-    /// What is known of a run.
     pub fn new(rollout: &Rollout<'_>, verdict: Verdict) -> Self {
         Self {
             stages: rollout.progress(),

@@ -97,7 +97,6 @@ impl Report {
         self
     }
 
-    /// What it is about.
     pub fn about(&self) -> String {
         self.target.on_hub(self.hub.as_deref())
     }

@@ -24,7 +24,6 @@ pub struct ReportDetail {
     concise: bool,
 }
 
-/// No limit.
 const ALL: usize = usize::MAX;
 
 impl ReportDetail {
@@ -300,7 +299,6 @@ impl<'r> OutlinePage<'r> {
     }
 }
 
-/// The clusters, unless a sentence names them all.
 pub fn unnamed<'c>(clusters: &'c [String], sentence: &str) -> &'c [String] {
     if clusters.iter().all(|name| names(sentence, name)) {
         &[]
@@ -358,7 +356,6 @@ fn choice(remedies: &[Remedy], most: usize) -> Vec<&Remedy> {
 #[derive(Debug)]
 pub struct EvidenceValues<'r> {
     pub shown: Vec<EvidenceValue<'r>>,
-    /// How many there are.
     pub all: usize,
 }
 

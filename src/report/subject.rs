@@ -35,7 +35,6 @@ impl Subject {
         }
     }
 
-    /// A member cluster.
     pub fn member(name: &str) -> Self {
         Self::new(Kind::MemberCluster.name(), "", name)
     }

@@ -8,7 +8,6 @@ use crate::render::invocation::Invocation;
 use crate::report::{Effect, OutlinedFinding, Remedy, Report, ReportDetail, ReportOutline};
 use crate::words::{CommandLine, count};
 
-/// The findings of a report.
 pub(super) fn section(report: &Report, place: ChainPlace, invocation: &Invocation) -> Markup {
     let outline = ReportOutline::new(report, ReportDetail::WHOLE);
     html! {

@@ -25,7 +25,6 @@ const STYLE: &str = include_str!("style.css");
 const POLICY: &str = "default-src 'none'; style-src 'sha256-GsEvlveNrPzZfeYxmTjZiQpvo/6zkdBUjrFTQx5A34Y='; \
     base-uri 'none'; form-action 'none'";
 
-/// A diagnosis.
 pub fn report(report: &Report, invocation: &Invocation) -> String {
     let title = format!("{}: {}", report.verdict.as_str(), report.target);
     let frame = PageFrame {
@@ -68,7 +67,6 @@ pub fn reports(headline: &str, reports: &[Report], invocation: &Invocation) -> S
     })
 }
 
-/// A state.
 pub fn status(status: &Status, invocation: &Invocation) -> String {
     let title = format!("{}: {}", status.verdict.as_str(), status.target);
     let frame = PageFrame {
@@ -131,14 +129,12 @@ impl ChainPlace {
         }
     }
 
-    /// A heading of a section.
     fn heading(self, id: &str, text: &str) -> Markup {
         let content = html! { (text) };
         self.level.heading(Some(&self.id(id)), &content)
     }
 }
 
-/// What every page has.
 struct PageFrame<'f> {
     title: &'f str,
     about: &'f str,
@@ -253,7 +249,6 @@ fn run_facts(progress: Option<&RunFacts>, as_of: Option<Timestamp>) -> Markup {
     }
 }
 
-/// Links to the sections.
 fn contents(report: &Report) -> Markup {
     let progress = report.run.as_ref();
     let stages = progress.is_some_and(|progress| !progress.stages.is_empty());
@@ -314,7 +309,6 @@ fn not_checked(gaps: &[NotChecked], place: ChainPlace) -> Markup {
     }
 }
 
-/// The reports, one a line.
 fn index(reports: &[Report]) -> Markup {
     let caption = "The update runs, their states, and how far each has come";
     let titles = ["Verdict", "Update run", "#Done", "#Findings", "Summary"];

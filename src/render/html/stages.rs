@@ -9,7 +9,6 @@ use crate::report::RunFacts;
 use crate::rollout::{GateFacts, GateState, StageProgress, TaskTime};
 use crate::words::count;
 
-/// The tree.
 pub(super) fn section(progress: &RunFacts, place: ChainPlace) -> Markup {
     html! {
         section aria-labelledby=(place.labelled("stages")) {
@@ -75,7 +74,6 @@ pub(super) fn state_of(task: &GateFacts, stage: &StageProgress) -> &'static str 
     }
 }
 
-/// The tone of a gate.
 pub(super) fn tone_of(task: &GateFacts, stage: &StageProgress) -> ColorTone {
     match task.state {
         GateState::NotReached => ColorTone::Quiet,

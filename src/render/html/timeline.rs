@@ -38,7 +38,6 @@ pub(super) fn section(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
     }
 }
 
-/// One row of the drawing.
 struct TimelineRow<'r> {
     label: Cow<'r, str>,
     class: &'static str,

@@ -22,7 +22,6 @@ impl HeadingLevel {
     /// A section of a page with one report.
     pub const SECTION: Self = Self(2);
 
-    /// One deeper.
     #[must_use]
     pub const fn deeper(self) -> Self {
         Self(self.0 + 1)
@@ -81,7 +80,6 @@ impl ColorTone {
     }
 }
 
-/// The word of a verdict.
 pub(super) fn badge(verdict: Verdict) -> Markup {
     tag(ColorTone::of(verdict), verdict.as_str(), true)
 }

@@ -31,9 +31,7 @@ pub struct BarFrame<'f> {
     pub wanted: &'f str,
     /// Why hubs do not answer at the moment.
     pub away: &'f [String],
-    /// Columns that a line may have.
     pub columns: usize,
-    /// Lines that there may be.
     pub rows: usize,
     /// Color or not.
     pub paint: TextPaint,
@@ -44,7 +42,6 @@ pub struct BarFrame<'f> {
 pub struct BarRun<'r> {
     /// What tells it from the others.
     pub label: &'r str,
-    /// Its state, where it is known.
     pub status: Option<&'r Status>,
     /// Whether it is waited for no longer.
     pub is_over: bool,

@@ -60,7 +60,6 @@ fn names_are_shortened_in_their_middle() {
     assert_eq!(runs().draw(&narrow), lines.join("\n") + "\n");
 }
 
-/// The columns of `list`.
 fn long_names() -> Table {
     let mut table = Table::new([
         Column::name("NAME"),

@@ -17,7 +17,6 @@ const MARKS: i64 = 4;
 /// The narrowest bar that can be seen, in hundredths of a percent.
 const NARROWEST: i64 = 40;
 
-/// The axis of time.
 pub(super) struct TimeScale {
     from: Timestamp,
     length: i64,
@@ -57,7 +56,6 @@ impl TimeScale {
         (percent(from.min(10_000 - NARROWEST)), percent(width))
     }
 
-    /// The lines of the marks.
     pub fn grid(&self) -> Markup {
         html! {
             @for mark in &self.marks {
@@ -90,7 +88,6 @@ impl TimeScale {
     }
 }
 
-/// Hundredths of a percent, written out.
 fn percent(hundredths: i64) -> String {
     format!("{}.{:02}%", hundredths / 100, hundredths % 100)
 }

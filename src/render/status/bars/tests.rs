@@ -21,7 +21,6 @@ const PLAIN: BarFrame<'static> = BarFrame {
     paint: TextPaint::new(false),
 };
 
-/// So many clusters in each state.
 fn clusters(prefix: &str, states: &[(usize, ClusterState)]) -> Vec<ClusterProgress> {
     let all = states
         .iter()
