@@ -22,7 +22,6 @@ use live::TypedWords;
 
 /// The variable in which a shell's script says which shell asks.
 pub const VARIABLE: &str = "FLEET_STAGE_COMPLETE";
-/// How the program is called.
 const PROGRAM: &str = "kubectl-fleet-stage";
 /// How kubectl calls a plugin that it asks for candidates.
 const FOR_KUBECTL: &str = "kubectl_complete-fleet";

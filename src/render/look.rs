@@ -8,7 +8,6 @@ use super::wrap::hanging;
 pub struct RenderLook {
     /// Columns to fill.
     pub width: usize,
-    /// Color or not.
     pub paint: TextPaint,
     pub invocation: Invocation,
     /// Whether everything is shown, however long.

@@ -187,7 +187,6 @@ fn objects_below(page: &mut TextPage<'_>, lead: &str, changes: &[ObjectChanges],
     }
 }
 
-/// `2 created, 1 changed`.
 pub fn counts(counts: ChangeCounts) -> String {
     if counts.is_none() {
         return "nothing changes".to_owned();

@@ -72,17 +72,14 @@ impl TextPaint {
         self.text(MINOR, text)
     }
 
-    /// The word before an error.
     pub fn error(self, text: &str) -> String {
         self.text(ERROR, text)
     }
 
-    /// The word before a warning.
     pub fn warning(self, text: &str) -> String {
         self.text(WARNING, text)
     }
 
-    /// The word before a hint.
     pub fn hint(self, text: &str) -> String {
         self.text(HINT, text)
     }

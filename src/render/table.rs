@@ -228,7 +228,6 @@ enum Row {
 pub struct TableStyle {
     /// The columns of the terminal; `None` where nothing may be cut.
     pub width: Option<usize>,
-    /// Color or not.
     pub paint: TextPaint,
     /// Whether the titles are shown.
     pub headers: bool,
@@ -270,7 +269,6 @@ impl Table {
         self.rows.push(Row::Line(cell));
     }
 
-    /// Whether there is no row.
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -217,7 +217,6 @@ impl TextPage<'_> {
         joined(&mut self.out, parts, self.look.width);
     }
 
-    /// How much is shown.
     pub const fn detail(&self) -> ReportDetail {
         if self.look.verbose {
             ReportDetail::WHOLE

@@ -21,7 +21,6 @@ const NAMED: usize = 12;
 /// Names of clusters that are done or not reached.
 const NAMED_QUIET: usize = 6;
 
-/// What a run rolls out.
 pub fn content(progress: &RunFacts) -> String {
     let snapshot = match &progress.snapshot {
         Some(index) => format!("snapshot {index}"),
@@ -374,7 +373,6 @@ fn gate_words(task: &GateFacts, stage: &StageProgress, waits: Option<&str>) -> S
     format!("{}{request}, {state}", task.kind)
 }
 
-/// A cluster, and what is odd about it.
 fn name(cluster: &ClusterProgress, progress: &RunFacts, live: Option<&LiveTree<'_>>) -> String {
     let mut notes = Vec::new();
     if let Some(index) = &cluster.snapshot

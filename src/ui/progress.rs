@@ -64,7 +64,6 @@ impl ProgressBars {
         Self(None)
     }
 
-    /// Whether anyone sees it.
     pub const fn is_visible(&self) -> bool {
         self.0.is_some()
     }
@@ -111,7 +110,6 @@ impl ProgressBars {
         }
     }
 
-    /// Takes away what was drawn.
     pub fn clear(&self) {
         if let Some(drawn) = &self.0
             && !drawn.bar.message().is_empty()

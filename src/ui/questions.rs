@@ -186,7 +186,6 @@ fn after(mut typed: String, key: &Key) -> TypedKey {
     }
 }
 
-/// A line from standard input.
 fn read_line() -> io::Result<String> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;

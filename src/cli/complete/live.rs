@@ -36,7 +36,6 @@ pub(super) struct TypedWords {
     pub until: Instant,
     /// How long one request may take.
     pub limit: Duration,
-    /// The flags that lead to a hub.
     pub global: GlobalFlags,
     /// The run, request or placement that the command is about.
     pub target: Option<String>,

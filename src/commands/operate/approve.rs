@@ -343,7 +343,6 @@ fn look(
     Ok(inventory)
 }
 
-/// The approvals that were chosen, as they are to be written.
 fn changes(
     selection: &ApprovalSelection,
     message: &str,

@@ -38,7 +38,6 @@ pub struct Operation<'o> {
     pub reading: &'o mut SourceReading,
     pub args: &'o WriteFlags,
     pub ui: &'o mut Ui,
-    /// Whether everything is shown.
     pub verbose: bool,
     /// Whether this is a step of something larger: what comes next is told at its end.
     pub is_step: bool,
@@ -96,7 +95,6 @@ impl ThisRun {
     }
 }
 
-/// What became of a change.
 pub enum ChangeOutcome {
     /// It was shown, or checked, and not done.
     Dry,
@@ -360,7 +358,6 @@ impl Operation<'_> {
         }
     }
 
-    /// Prints what would be sent.
     fn show(&mut self, change: &Change, version: &str) -> Result<(), Error> {
         self.ui.status(&format!("would {}", change.would));
         if let Some(format) = self.args.output {
@@ -565,7 +562,6 @@ fn unaltered(change: &Change, answer: &Value, reading: &SourceReading) -> Result
     .hint("check the hub's mutating webhooks"))
 }
 
-/// Says that something was not done.
 fn not_done(change: &Change, error: Error, reading: &SourceReading) -> Error {
     let message = format!(
         "could not {}: {}; {}",

@@ -152,7 +152,6 @@ fn preview_resume(
     })
 }
 
-/// What a run still has to do.
 fn ahead(rollout: &Rollout<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for stage in &rollout.stages {

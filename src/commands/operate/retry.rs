@@ -64,7 +64,6 @@ pub struct RetryArgs {
     writing: WriteFlags,
 }
 
-/// Tries a run again.
 pub fn run(args: &RetryArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     operate("retry", &args.writing, session, |op| {
         let run = args.run.as_deref();

@@ -142,14 +142,12 @@ fn placement_of_made(args: &RollbackArgs, op: &mut Operation<'_>) -> Option<Obje
 struct RollbackTarget {
     /// The snapshot; `None` means the one before.
     to: Option<String>,
-    /// The run or placement that was named.
     target: ObjectRef,
     placement: ObjectRef,
     /// What tells its run's name from others.
     suffix: String,
 }
 
-/// The run that rolls back.
 fn wanted(
     args: &RollbackArgs,
     goal: &RollbackTarget,
@@ -316,7 +314,6 @@ fn current_run<'i>(inventory: &'i Inventory, target: &ObjectRef) -> Option<&'i U
     current(inventory)
 }
 
-/// That there is a placement that runs roll out.
 fn is_for_runs(inventory: &Inventory, placement: &ObjectRef) -> Result<(), Error> {
     let there = match &inventory.placement {
         Sight::Absent => return Err(Error::not_found(format!("{placement} does not exist"))),

@@ -22,7 +22,6 @@ use crate::words::{Hint, enumerate};
 
 pub struct SteeredRun {
     pub run: ThisRun,
-    /// Whether something was written.
     pub written: bool,
     /// What was so already, where nothing was written.
     pub already: Option<String>,
@@ -138,7 +137,6 @@ pub fn unseen(inventory: &Inventory, preview: &mut Preview) {
     }
 }
 
-/// Warns of other runs on the placement.
 pub fn others(rollout: &Rollout<'_>, preview: &mut Preview) {
     let others = neighbours(rollout.inventory, &rollout.run.meta.name);
     if !others.is_empty() {

@@ -97,7 +97,6 @@ fn stop_run(run: &ObjectRef, op: &mut Operation<'_>) -> Result<Exit, Error> {
     finish(&steered, RequestedState::Stop, op)
 }
 
-/// What goes on in a run that is to stop.
 pub(in crate::commands) fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
     if !rollout.is_live() {
         return Vec::new();

@@ -58,7 +58,6 @@ pub enum ResultFormat {
 }
 
 impl WriteFlags {
-    /// Whether nothing is to be changed.
     pub const fn is_dry(&self) -> bool {
         !matches!(self.dry_run, DryRun::None)
     }

@@ -113,7 +113,6 @@ impl ChainPlace {
         }
     }
 
-    /// A name for an element that no other one has.
     fn id(self, name: &str) -> String {
         match self.at {
             Some(at) => format!("run-{at}-{name}"),

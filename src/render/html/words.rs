@@ -92,7 +92,6 @@ pub(super) fn tag(tone: ColorTone, word: &str, large: bool) -> Markup {
     }
 }
 
-/// A moment, in UTC.
 pub(super) fn time(at: Timestamp) -> Markup {
     html! { time datetime=(at) { (at.strftime("%Y-%m-%d %H:%M:%S")) " UTC" } }
 }
@@ -102,7 +101,6 @@ pub(super) fn short_time(at: Timestamp) -> Markup {
     html! { time datetime=(at) { (at.strftime("%Y-%m-%d %H:%M:%S")) } }
 }
 
-/// A command to copy.
 pub(super) fn command(command: &CommandLine, invocation: &Invocation) -> Markup {
     html! { pre.command { code { (invocation.command(command)) } } }
 }

@@ -33,11 +33,9 @@ pub struct BarFrame<'f> {
     pub away: &'f [String],
     pub columns: usize,
     pub rows: usize,
-    /// Color or not.
     pub paint: TextPaint,
 }
 
-/// One of several runs that are waited for.
 #[derive(Debug, Clone, Copy)]
 pub struct BarRun<'r> {
     /// What tells it from the others.

@@ -53,7 +53,6 @@ pub fn gaps(before: Option<&Status>, after: &Status) -> Vec<String> {
         .collect()
 }
 
-/// The verdict as a line of its own.
 pub fn verdict(status: &Status) -> String {
     escape::line(&format!("{}: {}", status.verdict.as_str(), status.summary))
 }

@@ -32,7 +32,6 @@ thread_local! {
     static SIZE: Cell<Option<TerminalSize>> = const { Cell::new(None) };
 }
 
-/// Draws on a terminal of this size.
 fn on(columns: usize, rows: usize) -> (ProgressBars, TestStream) {
     SIZE.set(Some((columns, rows)));
     let stream = TestStream::default();

@@ -19,7 +19,6 @@ use crate::rollout::{
 };
 use crate::words::{Hint, count, enumerate, together};
 
-/// What is shown of the approvals that are to be given.
 pub(super) fn preview_of(
     rollout: &Rollout<'_>,
     selection: &ApprovalSelection,
@@ -123,7 +122,6 @@ fn opening_lines(rollout: &Rollout<'_>, opening: &GateOpening<'_, '_>) -> Vec<St
     lines
 }
 
-/// A task that a run waits for.
 fn task(gate: &Gate<'_>) -> String {
     match gate.wait() {
         Some(wait) if gate.task.is_timed_wait() => {
@@ -290,7 +288,6 @@ fn gate_of<'r, 'i>(
     own.min_by_key(|(_, gate)| gate.state != TaskState::Open)
 }
 
-/// What an approval lets happen.
 fn opening_of<'r, 'i>(
     rollout: &'r Rollout<'i>,
     approval: &Approval,

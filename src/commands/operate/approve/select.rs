@@ -13,7 +13,6 @@ use crate::rollout::approvals::{Approval, of_request, of_run};
 use crate::rollout::{GateState, Phase, Rollout, StageState, TaskTime};
 use crate::words::{Hint, enumerate, existing_names};
 
-/// What the command line asks for.
 pub(super) struct ApprovalChoice<'c> {
     pub request: Option<&'c str>,
     pub stage: Option<&'c str>,

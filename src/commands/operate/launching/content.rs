@@ -85,9 +85,7 @@ impl ContentTries {
 }
 
 pub(super) enum ContentSeen {
-    /// The content is what was asked for.
     Right,
-    /// The run was made again.
     Again(ThisRun),
 }
 

@@ -16,7 +16,6 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Conditions, ObjectRef, names, reasons};
 use crate::words::Hint;
 
-/// What stands under a name.
 pub(super) enum ExistingRun {
     Free,
     /// An unfinished run that is to do the same: it is gone on with.

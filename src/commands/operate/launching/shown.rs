@@ -383,7 +383,6 @@ fn show(
     Ok((plan, material.around))
 }
 
-/// Shows how the objects change.
 fn differences(plan: &Plan, material: &RenderMaterial, paint: TextPaint, preview: &mut Preview) {
     let changes = diff::changes(plan, material, false);
     let text = |paint| changes.iter().map(|it| it.text(paint)).collect::<String>();

@@ -37,7 +37,6 @@ impl NewRunWords<'_> {
     }
 }
 
-/// What a new run is made of.
 pub struct RunSource {
     run: ObjectRef,
     of: RunOrigin,

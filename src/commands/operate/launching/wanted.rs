@@ -37,7 +37,6 @@ pub(in crate::commands) struct RunLaunch {
     pub strategy: String,
     /// The snapshot; `None` means the content as it is now.
     pub snapshot: Option<String>,
-    /// Whether it is started too.
     pub start: bool,
     /// What the user takes the responsibility for.
     pub accepted: AcceptedRisks,

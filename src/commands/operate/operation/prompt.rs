@@ -87,7 +87,6 @@ impl Operation<'_> {
     }
 }
 
-/// Shows what a command is about to do.
 fn show(preview: &Preview, ui: &mut Ui) {
     for said in preview.said() {
         match said {
