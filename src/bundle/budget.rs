@@ -17,7 +17,6 @@ const MEMORY: u64 = 3;
 const DENSITY: u64 = 9;
 const ANYWAY: u64 = 4 * MIB;
 
-/// How much a command may read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadLimits {
     bytes: u64,

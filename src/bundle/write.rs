@@ -116,11 +116,9 @@ struct KindEntry {
 /// The kind of the documents that hold the hub agent's lines about a run.
 pub(super) const CONTROLLER_LOG: &str = "ControllerLog";
 
-/// A bundle, ready to be written.
 pub struct BundleContents {
     pub text: String,
     pub objects: usize,
-    /// How many values were masked.
     pub masked: usize,
 }
 

@@ -79,7 +79,6 @@ impl Output {
         table.draw(&self.sheet(ui))
     }
 
-    /// Whether people read it.
     pub fn is_table(&self) -> bool {
         matches!(self.format(), Format::Table | Format::Wide)
     }

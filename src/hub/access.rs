@@ -35,7 +35,6 @@ pub struct AccessCheck {
 pub struct ClockOffset {
     /// What the hub's answer says that it is, to the second.
     pub hub: Timestamp,
-    /// How long the answer took.
     pub round_trip: Duration,
 }
 

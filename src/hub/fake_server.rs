@@ -14,7 +14,6 @@ use crate::hub::request::connection::Connection;
 #[derive(Clone)]
 pub(super) enum ServerReply {
     Whole(u16, &'static str, String),
-    /// Lines, and then the proper end.
     Lines(Vec<String>),
     /// Lines, of which the last is cut off.
     Cut(Vec<String>),
@@ -71,7 +70,6 @@ impl FakeServer {
         Connection::prepare(settings, Some(Duration::from_mins(1))).unwrap()
     }
 
-    /// The path of the next request.
     pub(super) fn asked(&self) -> String {
         self.asked.recv_timeout(waiting::HANGS).unwrap()
     }

@@ -215,7 +215,6 @@ impl MemberSeen {
     }
 }
 
-/// What one question brought.
 type MemberAnswer = Result<(Outcome, Vec<(MemberObject, Box<RawValue>)>), HubError>;
 
 impl MemberReader {

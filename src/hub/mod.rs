@@ -61,7 +61,6 @@ const BEAT: Duration = Duration::from_millis(125);
 /// Is told what is waited for, or `None` when the waiting is over.
 pub type OnWait = Arc<dyn Fn(Option<&str>) + Send + Sync>;
 
-/// A live hub.
 pub struct Hub {
     runtime: Runtime,
     connection: Connection,

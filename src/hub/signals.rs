@@ -101,7 +101,6 @@ pub(super) struct StartedProcess {
     pub leads: bool,
 }
 
-/// How a process is asked to end.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum EndRequest {
     Politely,

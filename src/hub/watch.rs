@@ -65,7 +65,6 @@ const SHORT: Duration = Duration::from_secs(1);
 pub enum WatchNews {
     /// Its objects, in full: the first event of each query.
     Listed(Vec<Object>),
-    /// An object is new, or has changed.
     Changed(Object),
     /// An object was deleted, or is no longer one that the query asks for.
     Deleted(ObjectRef),
@@ -144,7 +143,6 @@ impl Watch {
         }
     }
 
-    /// Watches one more query.
     pub fn add(&mut self, query: HubQuery) {
         if self.tasks.iter().any(|(known, _)| *known == query) {
             return;
@@ -229,7 +227,6 @@ struct WatchPlace {
     listed: bool,
     /// Whether the hub answered in this step.
     reached: bool,
-    /// Since when the hub does not answer.
     away: Option<WatchLoss>,
     /// How long to wait before the next try.
     pause: Duration,

@@ -17,7 +17,6 @@ use crate::kubefleet::path::encode;
 pub struct ChangeSending<'s> {
     /// The name under which the server records what we write.
     pub manager: &'s str,
-    /// Whether the server only checks it.
     pub dry_run: bool,
 }
 

@@ -30,7 +30,6 @@ pub trait ComposeText: Sized {
         self
     }
 
-    /// Adds clusters, in their order.
     #[must_use]
     fn clusters<S: Into<String>>(mut self, clusters: impl IntoIterator<Item = S>) -> Self {
         let clusters = clusters.into_iter().map(Into::into);
@@ -185,7 +184,6 @@ pub trait ComposeText: Sized {
         self
     }
 
-    /// Adds a step that only looks.
     #[must_use]
     fn look(self, action: impl Into<String>) -> Self {
         self.remedy(action, None, Effect::ReadOnly)

@@ -224,7 +224,6 @@ impl Finding {
         self
     }
 
-    /// Adds a sentence to the message.
     pub fn add_sentence(&mut self, sentence: &str) {
         self.message.push(' ');
         self.message.push_str(sentence);

@@ -139,7 +139,6 @@ worded! {
 }
 
 impl Verdict {
-    /// Whether the run is over.
     pub const fn is_over(self) -> bool {
         matches!(
             self,

@@ -12,13 +12,9 @@ use crate::words::{brief, count};
 pub struct ReportDetail {
     /// Characters of a sentence, which may quote a controller.
     pub sentence: usize,
-    /// Clusters of a finding.
     pub clusters: usize,
-    /// Values of a finding.
     evidence: usize,
-    /// Characters of a value.
     value: usize,
-    /// Steps of a finding.
     steps: usize,
     /// Consequences and notes are told by their sentence, and nothing is told twice.
     concise: bool,

@@ -89,7 +89,6 @@ pub(super) fn class(words: &[&str], ours: bool) -> CommandClass {
 }
 
 impl CommandLine {
-    /// What it does, at most.
     pub fn class(&self) -> CommandClass {
         let words: Vec<_> = self.own_words().collect();
         class(&words, self.is_ours())

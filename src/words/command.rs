@@ -26,7 +26,6 @@ pub struct CommandLine {
 enum CommandProgram {
     Fleet,
     Hub,
-    /// kubectl, in a member cluster.
     Member(String),
 }
 

@@ -143,9 +143,7 @@ impl ContextsArgs {
 }
 
 pub struct HubAnswers<T> {
-    /// In the order in which they were named.
     pub hubs: Vec<HubAnswer<T>>,
-    /// The hubs that did not answer.
     pub not_reached: Vec<NotReached>,
     is_several: bool,
     /// The names beside others that no hub has.
@@ -281,7 +279,6 @@ impl NotReached {
 }
 
 impl<T> HubList<T> {
-    /// Answers of this kind.
     pub fn new(kind: &str, items: Vec<T>, not_reached: &[NotReached]) -> Self {
         Self {
             meta: TypeMeta::new(format!("{kind}List")),
@@ -312,7 +309,6 @@ impl<T> HubAnswers<T> {
         }
     }
 
-    /// Gives away what was found.
     pub fn take(self) -> (HubAnswers<()>, Vec<HubAnswer<T>>) {
         let asked = self.hubs.iter().map(|answer| HubAnswer {
             hub: answer.hub.clone(),
@@ -436,7 +432,6 @@ impl Session<'_> {
 }
 
 impl<T> HubAnswers<T> {
-    /// Sorts what came of it.
     fn gather(
         &mut self,
         asked: Vec<(String, Result<HubTold<T>, AskError>)>,
@@ -625,7 +620,6 @@ fn at_once<T: Send>(names: &[String], each: impl Fn(&str) -> T + Sync) -> Vec<(S
         .collect()
 }
 
-/// What was read from one of several hubs.
 struct HubTraffic(String, RequestTraffic);
 
 impl fmt::Display for HubTraffic {

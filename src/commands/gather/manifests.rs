@@ -172,7 +172,6 @@ impl RenderMaterial {
         }
     }
 
-    /// Reads what clusters have.
     pub fn read_works(&mut self, reading: &mut SourceReading, works: WorkQuery<'_>) {
         (self.works, self.works_texts, self.works_gap) = Default::default();
         let WorkQuery::Of(clusters) = works else {

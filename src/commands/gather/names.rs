@@ -7,11 +7,9 @@ use crate::words::{CommandClass, CommandLine, FleetVerb, Hint, closest, enumerat
 /// The runs and placements among which a name is looked for.
 pub struct KnownNames<'k> {
     pub objects: &'k [ObjectRef],
-    /// Whether all of them were seen.
     pub are_all: bool,
     /// What errors call the place where they were looked for: `the input`.
     pub place: &'k str,
-    /// The command that hints name.
     pub command: &'static str,
     /// What a bare name may mean.
     pub concepts: &'k [Concept],

@@ -90,7 +90,6 @@ impl NeighborQueries {
         answers
     }
 
-    /// What is known so far.
     pub fn inventory(&self, reading: &SourceReading, facts: HubFacts) -> Inventory {
         let mut walk = Walk::new(self.placement.clone());
         // The placement itself is not needed to say what belongs to it.

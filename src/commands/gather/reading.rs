@@ -34,7 +34,6 @@ pub use input::InputArgs;
 /// The objects that a command looks at, wherever they are.
 pub struct SourceReading {
     pub(super) place: ReadingPlace,
-    /// The namespace that the user named.
     namespace: Option<String>,
     /// The moment for which everything is judged.
     pub now: Timestamp,
@@ -46,7 +45,6 @@ pub struct SourceReading {
     is_timed: bool,
     /// The files from which the same objects are read again.
     pub(super) again: Vec<String>,
-    /// The command that hints name.
     pub(super) command: &'static str,
     /// The objects that were asked for and stood in the files more than once, and how often.
     doubtful: Vec<(ObjectRef, usize)>,
@@ -176,7 +174,6 @@ impl SourceReading {
         }
     }
 
-    /// The namespace that the user named.
     pub fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
     }
@@ -186,7 +183,6 @@ impl SourceReading {
         Scope::of_namespace(self.namespace().unwrap_or_default())
     }
 
-    /// Whether it is files.
     pub const fn is_offline(&self) -> bool {
         matches!(self.place, ReadingPlace::Files(_))
     }

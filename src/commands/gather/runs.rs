@@ -310,7 +310,6 @@ struct KnownBefore {
 }
 
 impl KnownBefore {
-    /// Notes what could not be read.
     fn note(&mut self, queries: &[HubQuery], answers: &[QueryAnswer]) {
         self.gaps.extend(gaps(queries, answers));
         self.gaps.sort();

@@ -14,7 +14,6 @@ use crate::kubefleet::object::KeptObjects;
 use crate::settings::InForce;
 use crate::ui::Ui;
 
-/// One call of the program.
 pub struct Session<'s> {
     pub global: &'s GlobalFlags,
     pub settings: InForce,

@@ -355,7 +355,6 @@ impl SourceReading {
     }
 }
 
-/// The objects that a word may mean.
 fn candidates(word: &str, namespace: Option<&str>, concepts: &[Concept]) -> Vec<ObjectRef> {
     let scope = Scope::of_namespace(namespace.unwrap_or_default());
     match word.split_once('/') {

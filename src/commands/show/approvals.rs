@@ -336,7 +336,6 @@ fn obstacle(gate: &AskedGate) -> Option<String> {
     gate.obstacle.as_deref().map(capital)
 }
 
-/// What is to be known about an approval.
 fn note(approval: &Approval) -> Option<String> {
     let stopped = approval.phase.is_some_and(Phase::is_halted);
     let (name, run) = (approval.request(), &approval.run);

@@ -73,7 +73,6 @@ enum BundleFormat {
     Yaml,
 }
 
-/// Collects, and writes the file.
 pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     if args.output_file.is_none() && session.ui.answers_a_terminal() {
         return Err(Error::usage("a bundle is too long for a terminal")
@@ -210,7 +209,6 @@ fn report_closed(looks: &BTreeMap<String, MemberObservation>, ui: &mut Ui) -> Op
     exit
 }
 
-/// Says what is not in the file, and why.
 fn report_gaps(outcomes: &BTreeMap<Kind, Outcome>, ui: &mut Ui) -> Exit {
     let mut exit = Exit::Done;
     for (kind, outcome) in outcomes {

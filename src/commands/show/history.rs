@@ -50,7 +50,6 @@ pub struct HistoryArgs {
     output: Output,
 }
 
-/// Shows what happened on a placement.
 pub fn run(args: &HistoryArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let mut reading = session.open(&args.input, "history")?;
     let target = reading.placement_or_chosen(args.placement.as_deref(), session.ui)?;

@@ -102,7 +102,6 @@ pub(super) trait ListCommand: Clone + Send + Sync + 'static {
     fn hint(_rows: &[HubRow<Self::Row>], _ui: &mut Ui) {}
 }
 
-/// Prints the rows, or follows them.
 pub(super) fn run<L: ListCommand>(listing: &L, session: &mut Session<'_>) -> Result<Exit, Error> {
     let flags = listing.flags();
     let is_followed = flags.watch.is_on(&flags.output)?;

@@ -18,7 +18,6 @@ const MINUTE: Duration = Duration::from_mins(1);
 /// After how long waiting is worth a drawing.
 const PATIENCE: Duration = Duration::from_millis(400);
 
-/// How a wait for one run ended.
 pub(in crate::commands) enum WaitResult<D> {
     /// With what the wait was for, and the state at that moment.
     Decided(D, Box<Status>),
@@ -49,7 +48,6 @@ pub(in crate::commands) enum RunEnd<D> {
     Denied(Error),
 }
 
-/// Says when a wait is over.
 pub(in crate::commands) trait WaitDecider {
     type Decision;
 
@@ -211,7 +209,6 @@ struct WaitProgress<'w> {
     wanted: &'w str,
     progress: ProgressBars,
     begun: Instant,
-    /// When something was said last.
     said: Instant,
 }
 

@@ -219,7 +219,6 @@ pub(in crate::commands) fn find<'v, 'i>(
     })
 }
 
-/// How much a version holds.
 fn size(version: &Version<'_>, around: &PlacementObjects) -> SnapshotSize {
     SnapshotSize::total(around.texts_of(version).map(contents::size))
 }

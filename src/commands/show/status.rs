@@ -71,7 +71,6 @@ pub(in crate::commands) enum StatusFormat {
     Html,
 }
 
-/// Shows what was asked about.
 pub fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     if args.watch && args.output == StatusFormat::Html {
         return Err(Error::usage(

@@ -119,7 +119,6 @@ pub struct StrategyView {
     not_checked: Vec<NotChecked>,
 }
 
-/// Lists strategies, or shows one.
 pub fn run(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     match &args.command {
         None => list(args, session),
@@ -204,7 +203,6 @@ fn show(
     Ok(Exit::Done)
 }
 
-/// Strategies, and the runs of their scopes.
 struct FoundStrategies {
     strategies: Vec<(ObjectRef, std::sync::Arc<Strategy>)>,
     /// The runs by the strategy that they were made from, each list in their order.

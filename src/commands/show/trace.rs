@@ -302,7 +302,6 @@ fn check_member(reading: &mut SourceReading, cluster: &str) -> Result<(), Error>
     })
 }
 
-/// One Work that has the object.
 fn trace_in_work(
     reading: &mut SourceReading,
     work: &Work,

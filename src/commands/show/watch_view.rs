@@ -133,10 +133,8 @@ pub(super) struct ListNow<T> {
 }
 
 pub(super) struct ItemNow<T> {
-    /// Its hub, where there are several.
     hub: Option<String>,
     key: String,
-    /// The object that it is about, where it exists.
     object: Option<ObjectRef>,
     item: T,
     /// The same as text: the item has changed when this has.

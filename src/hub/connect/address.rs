@@ -16,7 +16,6 @@ pub(in crate::hub) struct ServerAddress {
     pub login: Option<UrlLogin>,
 }
 
-/// A name and a password from an address.
 #[derive(Clone)]
 pub(in crate::hub) struct UrlLogin {
     pub name: String,
@@ -118,7 +117,6 @@ fn with_scheme(text: &str) -> Option<(String, &str)> {
         .then(|| (scheme.to_ascii_lowercase(), rest))
 }
 
-/// Checks a host and a port.
 fn check_place(place: &str) -> Result<(), &'static str> {
     if place.is_empty() {
         return Err("it has no host");

@@ -49,7 +49,6 @@ pub(in crate::hub) fn client(settings: ConnectionSettings) -> Result<Client, Hub
 /// Connections that show the same certificate.
 type ConnectionPool = Arc<dyn Fn(Request<Body>) -> ResponseFuture + Send + Sync>;
 
-/// A server, and who asks it.
 struct HubServer {
     settings: ConnectionSettings,
     /// The connections, and the certificate of a plugin that they show. Another certificate needs

@@ -89,7 +89,6 @@ mappings! {
         extension: Value,
     }
 
-    /// Who asks.
     #[serde(rename_all = "kebab-case")]
     struct KubeconfigUser {
         client_certificate: String,

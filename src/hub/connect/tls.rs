@@ -25,7 +25,6 @@ use rustls::{
 pub(in crate::hub) use words::explain;
 use words::{CertificateDistrust, ServerCertificate};
 
-/// Which servers are trusted.
 #[derive(Debug, Clone)]
 pub(in crate::hub) enum Trust {
     System,

@@ -17,7 +17,6 @@ pub struct ReadResult {
     pub objects: Vec<Object>,
     /// The text of each object, in their order; empty unless asked for.
     pub texts: Vec<Box<RawValue>>,
-    /// From where a watch goes on.
     pub resource_version: String,
 }
 

@@ -9,7 +9,6 @@ use crate::kubefleet::run::UpdateRun;
 /// Where in a list something is, by namespace and name or by placement.
 type ListPlaces<K> = HashMap<HubQuery, HashMap<K, Vec<usize>>>;
 
-/// The answers so far.
 #[derive(Default)]
 pub struct KnownAnswers {
     answers: HashMap<HubQuery, QueryAnswer>,

@@ -58,7 +58,6 @@ struct ListMeta {
     resource_version: Option<String>,
 }
 
-/// A list that is being read.
 pub(in crate::hub) struct PagedList<'w> {
     connection: Connection,
     wanted: ExpectedAnswer<'w>,
@@ -80,7 +79,6 @@ pub(in crate::hub) struct PagedList<'w> {
     pub(in crate::hub) is_cut: bool,
 }
 
-/// A page that is being read.
 struct OpenPage {
     body: Body,
     text: ListText,
@@ -270,7 +268,6 @@ impl<'w> PagedList<'w> {
         Ok(())
     }
 
-    /// The page that is asked for next.
     fn url(&self) -> String {
         let mut url = self.path.clone();
         if let Some(limit) = self.limit {

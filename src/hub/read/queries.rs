@@ -13,7 +13,6 @@ use crate::hub::request::connection::{Connection, JSON};
 use crate::inventory::source::{HubQuery, Outcome, QueryAnswer, QuerySelection};
 use crate::kubefleet::path::{parameter, path};
 
-/// Reads what a query asks for.
 pub(in crate::hub) async fn read(
     connection: &Connection,
     served: &ServedVersions,

@@ -21,7 +21,6 @@ const STREAMS: usize = 2;
 /// What comes next of a list whose objects are given away.
 #[derive(Debug)]
 pub enum ListProgress {
-    /// More of its objects.
     Objects(Vec<Object>),
     /// What came so far does not count: the list has begun again, or could not be read to its end.
     Again,

@@ -22,7 +22,6 @@ pub(in crate::hub) const ALL: ExpectedAnswer<'_> =
 const GROUPS: ExpectedAnswer<'_> = ExpectedAnswer::list("", "APIGroup");
 const RESOURCES: ExpectedAnswer<'_> = ExpectedAnswer::list("", "APIResource");
 
-/// The versions in which each kind is served.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServedVersions {
     versions: BTreeMap<Kind, BTreeSet<String>>,

@@ -17,12 +17,10 @@ pub enum ExpectedAnswer<'w> {
         /// Its API group; empty for the core group.
         group: &'w str,
         kind: &'w str,
-        /// Its namespace; empty for what has none.
         namespace: &'w str,
         /// Its name; empty where any will do.
         name: &'w str,
     },
-    /// A list of objects of this kind.
     List {
         /// Their API group.
         group: &'w str,

@@ -14,7 +14,6 @@ pub(in crate::hub) const ANSWER: usize = 16 << 20;
 pub(in crate::hub) const REFUSAL: usize = 64 << 10;
 /// How many bytes one object may have: etcd takes 1.5 MiB, and the API server 3.
 pub(in crate::hub) const OBJECT: usize = 4 << 20;
-/// How many pages a list may have.
 pub(in crate::hub) const PAGES: usize = 5000;
 /// How many bytes a command may read in all.
 const COMMAND: u64 = 1 << 30;

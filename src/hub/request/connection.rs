@@ -34,7 +34,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// A shorter secret is part of too many words.
 const SHORTEST: usize = 6;
 
-/// A connection to an API server.
 #[derive(Clone)]
 pub struct Connection {
     client: Client,

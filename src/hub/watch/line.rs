@@ -21,7 +21,6 @@ const LONGEST: usize = OBJECT.saturating_add(FRAME);
 
 #[derive(Debug)]
 pub(super) enum WatchLine {
-    /// An object is new or has changed.
     Put(Object, String),
     Gone(Object, String),
     /// Nothing happened up to this version.

@@ -48,7 +48,6 @@ pub enum MirrorUpdate {
 }
 
 impl Mirror {
-    /// Mirrors what a watch tells.
     pub const fn new(watch: Watch) -> Self {
         Self {
             watch,

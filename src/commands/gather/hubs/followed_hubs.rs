@@ -107,7 +107,6 @@ pub struct FollowCall<'a> {
     pub input: Option<&'a InputArgs>,
     /// In which time what one hub has to say must be known.
     pub limit: Option<Duration>,
-    /// The command that hints name.
     pub command: &'static str,
 }
 
@@ -140,7 +139,6 @@ enum HubSource<'r, T> {
     Several(Receiver<(usize, HubMessage<T>)>, SharedSignals),
 }
 
-/// What the thread of a hub sends.
 enum HubMessage<T> {
     Reached(HubTold<()>),
     Failed(AskError),
@@ -473,7 +471,6 @@ impl<'r, T> FollowedHubs<'r, T> {
         found.collect()
     }
 
-    /// What came of reaching the hubs.
     pub const fn answers(&self) -> &HubAnswers<()> {
         &self.answers
     }

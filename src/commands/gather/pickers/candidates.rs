@@ -10,7 +10,6 @@ use crate::render::style::TextPaint;
 use crate::render::table::{Column, Table, TableOf, TableStyle};
 use crate::ui::{ChoiceList, Ui};
 
-/// Rows of candidates, and what each stands for.
 pub struct CandidateRows<T> {
     table: Table,
     stand_for: Vec<T>,

@@ -133,7 +133,6 @@ pub fn member(
 /// What a command line says a new run is made of.
 pub struct MadeOf {
     pub placement: Option<ObjectRef>,
-    /// The strategy's name.
     pub strategy: Option<String>,
     /// Whether the strategy is read from somewhere else.
     pub has_strategy: bool,

@@ -21,7 +21,6 @@ use crate::rollout::versions::versions;
 use crate::ui::Ui;
 use crate::words::distinct;
 
-/// Clusters that are named.
 const NAMED: usize = 6;
 
 /// The changes for a group of clusters.

@@ -9,7 +9,6 @@ use crate::contents::{Manifest, SecretDisplay};
 use crate::manifests::{ChangeCounts, ObjectDifference, RenderedClusters, WorkDelta, differences};
 
 pub struct GroupChanges {
-    /// The group of the rendering, by its place.
     pub group: usize,
     /// The clusters, by their place.
     pub clusters: Vec<usize>,

@@ -18,9 +18,7 @@ const DELETION: &str = "deletion";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WaitCondition {
     Succeeded,
-    /// Its stages are computed.
     Initialized,
-    /// It has begun with its first stage.
     Started,
     Stopped,
     /// A person has to approve: anything, or something of a stage.

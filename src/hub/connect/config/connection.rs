@@ -26,7 +26,6 @@ pub(in crate::hub) struct ConnectionSettings {
     pub address: ServerAddress,
     /// The namespace that the context names; `default` where it names none.
     pub namespace: String,
-    /// Whether answers may be compressed.
     pub compressed: bool,
     /// How the connection is made secure; `None` for plain HTTP.
     pub tls: Option<Tls>,
@@ -54,7 +53,6 @@ impl ConnectionSettings {
     }
 }
 
-/// How a connection is made secure.
 #[derive(Debug)]
 pub(in crate::hub) struct Tls {
     pub trust: Trust,

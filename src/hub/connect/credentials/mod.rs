@@ -33,7 +33,6 @@ pub enum CredentialSource {
         path: PathBuf,
         otherwise: Option<HeaderValue>,
     },
-    /// A plugin gives them.
     Plugin(Box<Plugin>),
 }
 
@@ -61,9 +60,7 @@ pub struct CurrentCredentials {
     pub number: u64,
     fetched: Instant,
     until: Option<Timestamp>,
-    /// Whether they were shown.
     shown: AtomicBool,
-    /// Whether a server has accepted them.
     served: AtomicBool,
 }
 

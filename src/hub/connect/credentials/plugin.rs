@@ -38,7 +38,6 @@ pub(in crate::hub) struct RunningPlugin {
     pub ends: Arc<ChildProcesses>,
 }
 
-/// A plugin that is ready to run.
 #[derive(Debug)]
 pub(in crate::hub) struct Plugin {
     /// As the kubeconfig names it, for errors.
@@ -51,7 +50,6 @@ pub(in crate::hub) struct Plugin {
     running: RunningPlugin,
 }
 
-/// What a plugin gives.
 #[derive(Clone)]
 pub(in crate::hub) struct PluginCredential {
     pub token: Option<SecretString>,
@@ -164,7 +162,6 @@ impl Plugin {
         })
     }
 
-    /// Runs it, and reads what it prints.
     pub(super) async fn run(&self) -> Result<PluginCredential, HubError> {
         let fail = |why: String| {
             HubError::Credentials(format!("the credential plugin {} {why}", self.name))

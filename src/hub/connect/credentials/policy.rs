@@ -15,7 +15,6 @@ pub(in crate::hub) enum PluginPolicy {
     #[default]
     All,
     None,
-    /// These commands.
     These(Vec<String>),
     /// The file says something that is no policy.
     Unknown(String),
