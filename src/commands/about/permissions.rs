@@ -89,23 +89,15 @@ pub struct Permission {
 
 /// Permissions with the same need: each of the verbs for each of the concepts.
 #[derive(Debug, Clone, Copy)]
-struct PermissionGroup {
-    verbs: &'static [Verb],
-    concepts: &'static [Concept],
-    need: PermissionNeed,
-}
+struct PermissionGroup(PermissionNeed, &'static [Verb], &'static [Concept]);
 
 impl PermissionGroup {
     fn permissions(&self) -> impl Iterator<Item = Permission> + Clone {
-        let Self {
-            verbs,
-            concepts,
-            need,
-        } = *self;
-        concepts.iter().flat_map(move |concept| {
-            verbs.iter().map(move |verb| Permission {
-                verb: *verb,
-                concept: *concept,
+        let Self(need, verbs, concepts) = *self;
+        concepts.iter().flat_map(move |&concept| {
+            verbs.iter().map(move |&verb| Permission {
+                verb,
+                concept,
                 need,
             })
         })
@@ -140,19 +132,11 @@ const fn needs(
 }
 
 const fn required(verbs: &'static [Verb], concepts: &'static [Concept]) -> PermissionGroup {
-    PermissionGroup {
-        verbs,
-        concepts,
-        need: PermissionNeed::Required,
-    }
+    PermissionGroup(PermissionNeed::Required, verbs, concepts)
 }
 
 const fn useful(verbs: &'static [Verb], concepts: &'static [Concept]) -> PermissionGroup {
-    PermissionGroup {
-        verbs,
-        concepts,
-        need: PermissionNeed::Useful,
-    }
+    PermissionGroup(PermissionNeed::Useful, verbs, concepts)
 }
 
 use Concept::{
