@@ -165,11 +165,12 @@ fn list(
         });
     }
     let first_parts = versions.iter().filter_map(|version| version.parts.first());
+    let list = snapshot_list(&versions, &around, &target);
     args.output.print(
         session.ui,
-        |output, ui| output.draw(&table(&versions, &around, output.is_wide()), ui),
+        |output, ui| output.draw(&table(&list.items, &around, output.is_wide()), ui),
         first_parts.map(|part| part.object()),
-        || snapshot_list(&versions, &around, &target),
+        || &list,
     )?;
     Ok(Exit::Done)
 }
@@ -219,10 +220,6 @@ pub(in crate::commands) fn find<'v, 'i>(
     })
 }
 
-fn size(version: &Version<'_>, around: &PlacementObjects) -> SnapshotSize {
-    SnapshotSize::total(around.texts_of(version).map(contents::size))
-}
-
 fn clusters(version: &Version<'_>) -> Vec<String> {
     let mut clusters: Vec<_> = version
         .bindings
@@ -232,16 +229,6 @@ fn clusters(version: &Version<'_>) -> Vec<String> {
         .collect();
     clusters.dedup();
     clusters
-}
-
-fn runs(version: &Version<'_>) -> Vec<String> {
-    let names = version.runs.iter().map(|run| run.meta.name.clone());
-    names.collect()
-}
-
-fn parts(version: &Version<'_>) -> Vec<String> {
-    let names = version.parts.iter().map(|part| part.meta.name.clone());
-    names.collect()
 }
 
 /// The objects of manifests as kubectl names them, one a line.
@@ -272,10 +259,14 @@ fn snapshot_list(
                 complete: version.is_complete(),
                 flaw: version.flaw(),
                 created: version.created(),
-                size: size(version, around),
-                parts: parts(version),
+                size: SnapshotSize::total(around.texts_of(version).map(contents::size)),
+                parts: version
+                    .parts
+                    .iter()
+                    .map(|it| it.meta.name.clone())
+                    .collect(),
                 expected_parts: version.expected,
-                runs: runs(version),
+                runs: version.runs.iter().map(|it| it.meta.name.clone()).collect(),
                 clusters: clusters(version),
                 survives: version.survives,
             })
@@ -284,13 +275,13 @@ fn snapshot_list(
     }
 }
 
-fn table(versions: &[Version<'_>], around: &PlacementObjects, wide: bool) -> Table {
-    let there = |version: &Version<'_>, text: String| version.exists().then_some(text);
+fn table(items: &[SnapshotItem], around: &PlacementObjects, wide: bool) -> Table {
+    let there = |it: &SnapshotItem, text: String| it.exists.then_some(text);
     let knows_clusters = around.inventory.bindings.is_complete();
-    Table::of(versions)
+    Table::of(items)
         .column(Column::new("SNAPSHOT"), |it| {
             let index = &it.index;
-            match (it.exists(), it.is_complete(), it.is_latest()) {
+            match (it.exists, it.complete, it.latest) {
                 (false, ..) => format!("{index} (gone)"),
                 (_, false, _) => format!("{index} (incomplete)"),
                 (_, _, true) => format!("{index} (latest)"),
@@ -298,23 +289,21 @@ fn table(versions: &[Version<'_>], around: &PlacementObjects, wide: bool) -> Tab
             }
         })
         .column(Column::new("AGE"), |it| {
-            age(it.created(), around.inventory.now)
+            age(it.created, around.inventory.now)
         })
-        .column(Column::number("SIZE"), |it| {
-            there(it, bytes(size(it, around).bytes))
-        })
+        .column(Column::number("SIZE"), |it| there(it, bytes(it.size.bytes)))
         .column(Column::number("RESOURCES"), |it| {
-            there(it, size(it, around).resources.to_string())
+            there(it, it.size.resources.to_string())
         })
         .column(Column::number("CLUSTERS"), |it| {
-            knows_clusters.then(|| clusters(it).len().to_string())
+            knows_clusters.then(|| it.clusters.len().to_string())
         })
         .column(Column::new("KEPT FOR"), |it| {
             it.survives.map(|more| format!("{more} or more"))
         })
-        .column(Column::wrapping("RUNS", 10), |it| runs(it).join(", "))
-        .column_if(wide, Column::new("ON"), |it| clusters(it).join(", "))
-        .column_if(wide, Column::new("OBJECTS"), |it| parts(it).join(", "))
+        .column(Column::wrapping("RUNS", 10), |it| it.runs.join(", "))
+        .column_if(wide, Column::new("ON"), |it| it.clusters.join(", "))
+        .column_if(wide, Column::new("OBJECTS"), |it| it.parts.join(", "))
         .table()
 }
 
