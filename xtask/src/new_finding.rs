@@ -52,7 +52,7 @@ const RULE: &str = "//! One line: the state seen.
 use crate::diagnose::rules::prelude::*;
 
 /// Why this is a state of its own, and the source of the rule.
-pub const RULE: Rule = Rule::error(\"CODE\", \"NAME\", RuleSearch::Whole(check));
+pub const RULE: Rule = Rule::error(\"CODE\", \"NAME\", Whole(check));
 
 fn check(_cx: &DiagnosisContext<'_>, _rule: &Rule) -> Vec<Finding> {
     Vec::new()

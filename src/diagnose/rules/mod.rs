@@ -10,7 +10,10 @@ use crate::rollout::Rollout;
 /// What nearly every rule speaks of.
 mod prelude {
     pub use crate::diagnose::subjects::context::DiagnosisContext;
-    pub use crate::diagnose::subjects::rule::{Rule, RuleSearch, found_or};
+    pub use crate::diagnose::subjects::rule::RuleSearch::{
+        Approval, Live, NamedCause, One, Run, Whole,
+    };
+    pub use crate::diagnose::subjects::rule::{Rule, found_or};
     pub use crate::kubefleet::Concept;
     pub use crate::kubefleet::messages::Cause;
     pub use crate::report::{
@@ -35,7 +38,7 @@ impl Rule {
                 let gates = live.flat_map(Rollout::open_approvals);
                 gates.filter_map(|gate| check(cx, self, gate)).collect()
             }
-            RuleSearch::Cause(check) => causes.filter_map(|it| check(cx, self, it)).collect(),
+            RuleSearch::NamedCause(check) => causes.filter_map(|it| check(cx, self, it)).collect(),
             RuleSearch::Refusal(check) => {
                 let refused = causes.filter_map(|it| check(cx, it));
                 let told = |(problem, fixed)| run_failure::refused(cx, self, problem, fixed);

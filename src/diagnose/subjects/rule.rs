@@ -43,7 +43,7 @@ pub enum RuleSearch {
     /// At one of the approvals that such a run waits for.
     Approval(fn(&DiagnosisContext<'_>, &Rule, &Gate<'_>) -> Option<Finding>),
     /// In one of the causes that the text of a failed run names.
-    Cause(fn(&DiagnosisContext<'_>, &Rule, &Cause) -> Option<Finding>),
+    NamedCause(fn(&DiagnosisContext<'_>, &Rule, &Cause) -> Option<Finding>),
     /// The same, where it is told as every refusal is, and whether it has been fixed since.
     Refusal(fn(&DiagnosisContext<'_>, &Cause) -> Option<(Problem, bool)>),
 }

@@ -10,13 +10,9 @@ use crate::rollout::sent::{is_kept, sent_before_change, sent_index};
 
 /// Nothing that a binding names is sent before a run has said so for its generation.
 /// Source: workgenerator/controller.go:Reconcile.
-pub const RULE: Rule = Rule::warning(
-    "FS305",
-    "binding-changed-after-run",
-    RuleSearch::Whole(check),
-)
-.reads(&[Concept::Binding, Concept::UpdateRun])
-.person();
+pub const RULE: Rule = Rule::warning("FS305", "binding-changed-after-run", Whole(check))
+    .reads(&[Concept::Binding, Concept::UpdateRun])
+    .person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let inventory = cx.inventory;

@@ -16,14 +16,10 @@ use crate::rollout::sent::joined_since;
 /// The text is the one of a preemption, but the same check fails for any other change of the
 /// binding's spec, as by the scheduler or by hand.
 /// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
-pub const RULE: Rule = Rule::error(
-    "FS302",
-    "binding-changed-in-flight",
-    RuleSearch::Whole(check),
-)
-.reads(&[Concept::Binding, Concept::UpdateRun])
-.caused_by(&["FS201", "FS202", "FS205", "FS206"])
-.person();
+pub const RULE: Rule = Rule::error("FS302", "binding-changed-in-flight", Whole(check))
+    .reads(&[Concept::Binding, Concept::UpdateRun])
+    .caused_by(&["FS201", "FS202", "FS205", "FS206"])
+    .person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     lost(cx)

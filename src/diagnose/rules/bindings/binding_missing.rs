@@ -5,7 +5,7 @@ use crate::diagnose::subjects::run_failure;
 
 /// The stages list a cluster and no binding that is scheduled or bound belongs to it.
 /// Source: updaterun/execution.go:executeUpdatingStage, stop.go:stopUpdatingStage.
-pub const RULE: Rule = Rule::error("FS303", "binding-missing", RuleSearch::Cause(check))
+pub const RULE: Rule = Rule::error("FS303", "binding-missing", NamedCause(check))
     .reads(&[Concept::Binding])
     .caused_by(&["FS205", "FS206"])
     .person();

@@ -5,13 +5,9 @@ use crate::diagnose::subjects::run_failure;
 
 /// Something made the binding again after the run had deleted it.
 /// Source: updaterun/execution.go:executeDeleteStage, stop.go:stopDeleteStage.
-pub const RULE: Rule = Rule::error(
-    "FS304",
-    "deletion-stage-inconsistent",
-    RuleSearch::Cause(check),
-)
-.reads(&[Concept::Binding])
-.environment();
+pub const RULE: Rule = Rule::error("FS304", "deletion-stage-inconsistent", NamedCause(check))
+    .reads(&[Concept::Binding])
+    .environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let (cluster, what) = match cause {

@@ -16,13 +16,9 @@ use crate::rollout::{ClusterState, Rollout};
 /// A run fails when the binding of a cluster in flight no longer asks for what the run wrote. The
 /// binding's RolloutStarted names the run that wrote last.
 /// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
-pub const RULE: Rule = Rule::error(
-    "FS301",
-    "preempted-by-another-run",
-    RuleSearch::Whole(check),
-)
-.reads(&[Concept::Binding, Concept::UpdateRun])
-.person();
+pub const RULE: Rule = Rule::error("FS301", "preempted-by-another-run", Whole(check))
+    .reads(&[Concept::Binding, Concept::UpdateRun])
+    .person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let mut by_winner: BTreeMap<&str, (WinningRun<'_>, Vec<&str>)> = BTreeMap::new();

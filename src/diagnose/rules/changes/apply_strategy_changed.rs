@@ -8,7 +8,7 @@ use crate::kubefleet::run::UpdateRun;
 /// The controller compares the placement's apply strategy with the one that the run recorded, at
 /// every look. Its text prints both with pointers in them, so the objects are compared instead.
 /// Source: updaterun/validation.go:validate.
-pub const RULE: Rule = Rule::error("FS201", "apply-strategy-changed", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::error("FS201", "apply-strategy-changed", Whole(check))
     .reads(&[Concept::Placement])
     .person();
 

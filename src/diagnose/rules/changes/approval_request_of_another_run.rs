@@ -8,13 +8,9 @@ use crate::rollout::{Rollout, TaskState};
 
 /// Requests are found by name, and their spec cannot be changed.
 /// Source: updaterun/execution.go:handleStageApprovalTask.
-pub const RULE: Rule = Rule::error(
-    "FS209",
-    "approval-request-of-another-run",
-    RuleSearch::Run(check),
-)
-.reads(&[Concept::ApprovalRequest])
-.person();
+pub const RULE: Rule = Rule::error("FS209", "approval-request-of-another-run", Run(check))
+    .reads(&[Concept::ApprovalRequest])
+    .person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     let own = rollout.run.meta.name.as_str();

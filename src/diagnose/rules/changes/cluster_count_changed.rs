@@ -8,7 +8,7 @@ use crate::kubefleet::snapshot::PolicySnapshot;
 
 /// Scaling a PickN placement keeps its policy snapshot and changes an annotation on it; a run is
 /// bound to the number that it was computed from. Source: updaterun/validation.go:validate.
-pub const RULE: Rule = Rule::error("FS203", "cluster-count-changed", RuleSearch::One(check))
+pub const RULE: Rule = Rule::error("FS203", "cluster-count-changed", One(check))
     .reads(&[
         Concept::Placement,
         Concept::PolicySnapshot,

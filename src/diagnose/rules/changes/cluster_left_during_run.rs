@@ -12,7 +12,7 @@ use crate::rollout::{ClusterView, Rollout};
 /// A binding that became Unscheduled after the run was initialized belongs into a deletion stage
 /// that was computed without it. Source: updaterun/validation.go:validateDeleteStageStatus,
 /// execution.go:executeDeleteStage, stop.go:stopDeleteStage.
-pub const RULE: Rule = Rule::error("FS205", "cluster-left-during-run", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::error("FS205", "cluster-left-during-run", Whole(check))
     .reads(&[Concept::Binding, Concept::MemberCluster])
     .caused_by(&["FS202", "FS203", "FS206", "FS518"])
     .person();

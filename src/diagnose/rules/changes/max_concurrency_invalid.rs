@@ -6,8 +6,7 @@ use crate::problems::max_concurrency;
 
 /// The API server checks the field; a value that passes it by was stored under another schema.
 /// Source: updaterun/execution.go:calculateMaxConcurrencyValue.
-pub const RULE: Rule =
-    Rule::error("FS208", "max-concurrency-invalid", RuleSearch::Cause(check)).person();
+pub const RULE: Rule = Rule::error("FS208", "max-concurrency-invalid", NamedCause(check)).person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::MaxConcurrencyInvalid { detail } = cause else {

@@ -9,7 +9,7 @@ use crate::rollout::Rollout;
 /// The run's controller never reads the placement's deletionTimestamp: it fails for what is
 /// missing first, and policy snapshots go before the placement does.
 /// Source: placement/controller.go:handleDelete.
-pub const RULE: Rule = Rule::warning("FS206", "placement-being-deleted", RuleSearch::One(check))
+pub const RULE: Rule = Rule::warning("FS206", "placement-being-deleted", One(check))
     .reads(&[
         Concept::Placement,
         Concept::Binding,

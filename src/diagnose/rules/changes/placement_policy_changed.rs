@@ -6,7 +6,7 @@ use crate::kubefleet::snapshot::PolicySnapshot;
 
 /// Every change of the policy makes a policy snapshot with the next index, and a run is bound to
 /// the one that it was computed from. Source: updaterun/validation.go:validate.
-pub const RULE: Rule = Rule::error("FS202", "placement-policy-changed", RuleSearch::One(check))
+pub const RULE: Rule = Rule::error("FS202", "placement-policy-changed", One(check))
     .reads(&[Concept::Placement, Concept::PolicySnapshot])
     .person();
 

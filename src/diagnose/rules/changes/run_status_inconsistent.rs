@@ -9,7 +9,7 @@ use crate::diagnose::subjects::run_failure;
 /// controller should write it. Source: updaterun/validation.go:validateStagesStatus,
 /// validateUpdateStagesStatus, validateClusterUpdatingStatus, validateDeleteStageStatus.
 pub const RULE: Rule =
-    Rule::error("FS207", "run-status-inconsistent", RuleSearch::Cause(check)).environment();
+    Rule::error("FS207", "run-status-inconsistent", NamedCause(check)).environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let (stage, what) = describe(cause)?;

@@ -17,7 +17,7 @@ use crate::words::CommandLine;
 
 /// The stages are computed again at every look, from the recorded strategy and the members as they
 /// are, and must come out the same. Source: updaterun/validation.go:validateUpdateStagesStatus.
-pub const RULE: Rule = Rule::error("FS204", "stage-clusters-changed", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::error("FS204", "stage-clusters-changed", Whole(check))
     .reads(&[Concept::Binding, Concept::MemberCluster])
     .caused_by(&["FS202", "FS203", "FS205", "FS518"])
     .person();

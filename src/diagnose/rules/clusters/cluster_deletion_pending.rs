@@ -9,14 +9,10 @@ use crate::rollout::STUCK_AFTER;
 
 /// In the deletion stage a cluster is done when its binding is gone. The controller never calls
 /// that stuck. Source: updaterun/execution.go:executeDeleteStage.
-pub const RULE: Rule = Rule::info(
-    "FS520",
-    "cluster-deletion-pending",
-    RuleSearch::Whole(check),
-)
-.reads(&[Concept::Binding, Concept::Work])
-.caused_by(&["FS516", "FS518"])
-.environment();
+pub const RULE: Rule = Rule::info("FS520", "cluster-deletion-pending", Whole(check))
+    .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS516", "FS518"])
+    .environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = cx.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {

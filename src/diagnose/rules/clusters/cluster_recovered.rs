@@ -9,7 +9,7 @@ use crate::rollout::{ClusterView, Health, LONGEST, LOOK_EVERY, Phase, Rollout, S
 
 /// A cluster that fails makes the controller look ever more rarely, up to every 1000 seconds.
 /// Source: updaterun/controller.go:Reconcile, controller-runtime's default rate limiter.
-pub const RULE: Rule = Rule::info("FS522", "cluster-recovered", RuleSearch::Run(check))
+pub const RULE: Rule = Rule::info("FS522", "cluster-recovered", Run(check))
     .reads(&[Concept::Binding])
     .caused_by(&["FS122"]);
 

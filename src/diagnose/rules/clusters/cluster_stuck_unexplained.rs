@@ -14,13 +14,9 @@ use crate::rollout::{ClusterState, Health, Rollout};
 
 /// The rest of the stuck clusters, so that each has a finding: those of which no other rule of this
 /// group speaks. Source: updaterun/execution.go:checkClusterUpdateResult.
-pub const RULE: Rule = Rule::error(
-    "FS521",
-    "cluster-stuck-unexplained",
-    RuleSearch::Whole(check),
-)
-.reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
-.caused_by(&["FS516", "FS517", "FS518"]);
+pub const RULE: Rule = Rule::error("FS521", "cluster-stuck-unexplained", Whole(check))
+    .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
+    .caused_by(&["FS516", "FS517", "FS518"]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     if cx.verdict != Verdict::Stuck || cx.rollout.as_ref().is_some_and(|it| !it.is_live()) {

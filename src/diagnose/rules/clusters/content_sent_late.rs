@@ -13,7 +13,7 @@ use crate::rollout::{ClusterState, ClusterView, LOOK_EVERY, Rollout, STUCK_AFTER
 /// The scheduler changes a binding, and the work generator waits for the next run to release it: each time for twice
 /// as long. That the run does so is written to the binding's status, and wakes nobody.
 /// Source: workgenerator/controller.go:Reconcile, SetupWithManagerForClusterResourceBinding.
-pub const RULE: Rule = Rule::error("FS532", "content-sent-late", RuleSearch::Live(check))
+pub const RULE: Rule = Rule::error("FS532", "content-sent-late", Live(check))
     .reads(&[
         Concept::Binding,
         Concept::PolicySnapshot,

@@ -12,7 +12,7 @@ use crate::rollout::Rollout;
 /// With `type: ReportDiff` nothing is applied, and a cluster is done when its report is there,
 /// whatever it says. Source: updaterun/execution.go:checkClusterUpdateResult.
 pub const RULE: Rule =
-    Rule::info("FS526", "differences-reported", RuleSearch::One(check)).reads(&[Concept::Binding]);
+    Rule::info("FS526", "differences-reported", One(check)).reads(&[Concept::Binding]);
 
 /// Clusters of which differing fields are shown, and fields of each.
 const SHOWN: usize = 3;

@@ -10,7 +10,7 @@ use crate::problems::{problems_ahead, steps};
 
 /// A Work is named after its placement, so that a cluster which left a placement and came back needs
 /// the name again; KubeFleet tries until it is free. Source: workgenerator/controller.go:upsertWork.
-pub const RULE: Rule = Rule::error("FS530", "earlier-work-remains", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::error("FS530", "earlier-work-remains", Whole(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
     .caused_by(&["FS516", "FS518"])
     .environment();

@@ -16,14 +16,10 @@ use crate::problems::steps;
 
 /// Content errors of envelopes; KubeFleet does not try again.
 /// Source: workgenerator/envelope.go:extractManifestsFromEnvelopeCR.
-pub const RULE: Rule = Rule::error(
-    "FS512",
-    "envelope-content-invalid",
-    RuleSearch::Whole(check),
-)
-.reads(&[Concept::Binding, Concept::ResourceSnapshot])
-.caused_by(&["FS518"])
-.content();
+pub const RULE: Rule = Rule::error("FS512", "envelope-content-invalid", Whole(check))
+    .reads(&[Concept::Binding, Concept::ResourceSnapshot])
+    .caused_by(&["FS518"])
+    .content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>, problem: &BindingProblem| match problem {

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 /// No condition changes when an agent is gone: `Joined` stays True, and only the heartbeat grows
 /// old. Seen on a real hub.
-pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", Whole(check))
     .reads(&[Concept::MemberCluster])
     .caused_by(&["FS517", "FS518", "FS922"])
     .environment();

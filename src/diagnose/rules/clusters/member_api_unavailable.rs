@@ -13,7 +13,7 @@ use crate::words::CommandLine;
 
 /// Every object of the placement fails for it, and none of them is at fault: what the agent was
 /// told is in each object's condition. Source: workapplier/process.go, apply.go.
-pub const RULE: Rule = Rule::error("FS528", "member-api-unavailable", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::error("FS528", "member-api-unavailable", Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS517", "FS518", "FS922"])
     .environment();

@@ -8,7 +8,7 @@ use crate::rollout::ClusterView;
 
 /// The MemberCluster is being deleted, says `Joined=False`, or does not exist.
 /// Source: membercluster/v1beta1/membercluster_controller.go.
-pub const RULE: Rule = Rule::warning("FS518", "member-cluster-left", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::warning("FS518", "member-cluster-left", Whole(check))
     .reads(&[Concept::MemberCluster])
     .person();
 

@@ -6,14 +6,10 @@ use crate::words::CommandLine;
 
 /// `Healthy=False` of the agent: the member's API server does not answer its health probe.
 /// Source: internalmembercluster/v1beta1/member_controller.go:updateHealth.
-pub const RULE: Rule = Rule::warning(
-    "FS517",
-    "member-cluster-unhealthy",
-    RuleSearch::Whole(check),
-)
-.reads(&[Concept::MemberCluster])
-.caused_by(&["FS518"])
-.environment();
+pub const RULE: Rule = Rule::warning("FS517", "member-cluster-unhealthy", Whole(check))
+    .reads(&[Concept::MemberCluster])
+    .caused_by(&["FS518"])
+    .environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     needed(cx)

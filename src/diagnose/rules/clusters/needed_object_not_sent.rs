@@ -15,7 +15,7 @@ use crate::words::CommandLine;
 /// Pods wait for a ConfigMap, Secret, claim, or service account that does not exist. Whether somebody
 /// else made it there, only the member cluster tells: without that, this is no root cause.
 /// Source: workgenerator/override.go:applyOverrideRules; kubernetes, pkg/kubelet/kubelet_pods.go.
-pub const RULE: Rule = Rule::error("FS531", "needed-object-not-sent", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::error("FS531", "needed-object-not-sent", Whole(check))
     .reads(&[
         Concept::Binding,
         Concept::Work,

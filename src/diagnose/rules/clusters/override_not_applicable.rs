@@ -17,7 +17,7 @@ use crate::rollout::overrides::successor;
 /// `OverriddenFailed`. The run pins override snapshots by name when it is initialized, so a fixed
 /// override reaches the clusters only with a new run.
 /// Source: workgenerator/override.go, updaterun/initialization.go:recordOverrideSnapshots.
-pub const RULE: Rule = Rule::error("FS509", "override-not-applicable", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::error("FS509", "override-not-applicable", Whole(check))
     .reads(&[
         Concept::Binding,
         Concept::ClusterOverrideSnapshot,

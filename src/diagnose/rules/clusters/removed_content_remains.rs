@@ -7,7 +7,7 @@ use crate::rollout::{ClusterState, Rollout, STUCK_AFTER};
 
 /// A binding goes as soon as its Works are asked to go, so that a run counts a cluster as done
 /// while the content is still there. Source: workgenerator/controller.go:listAllWorksAssociated.
-pub const RULE: Rule = Rule::warning("FS527", "removed-content-remains", RuleSearch::Run(check))
+pub const RULE: Rule = Rule::warning("FS527", "removed-content-remains", Run(check))
     .reads(&[Concept::Work, Concept::MemberCluster])
     .environment();
 

@@ -15,14 +15,10 @@ use crate::words::existing_indexes;
 
 /// The text stands under `Overridden` although no override is concerned: the snapshot is read
 /// first. Source: workgenerator/controller.go:syncAllWork.
-pub const RULE: Rule = Rule::error(
-    "FS510",
-    "snapshot-gone-during-run",
-    RuleSearch::Whole(check),
-)
-.reads(&[Concept::Binding, Concept::ResourceSnapshot])
-.caused_by(&["FS518"])
-.environment();
+pub const RULE: Rule = Rule::error("FS510", "snapshot-gone-during-run", Whole(check))
+    .reads(&[Concept::Binding, Concept::ResourceSnapshot])
+    .caused_by(&["FS518"])
+    .environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>, problem: &BindingProblem| {

@@ -10,7 +10,7 @@ use crate::problems::steps;
 
 /// `ApplyInProgress` and the like, which every rollout passes through, for longer than the
 /// controller allows. Source: workgenerator/controller.go:setAllWorkAppliedCondition.
-pub const RULE: Rule = Rule::error("FS515", "work-not-processed", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::error("FS515", "work-not-processed", Whole(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
     .caused_by(&["FS516", "FS517", "FS518"])
     .environment();

@@ -10,7 +10,7 @@ use crate::words::{CommandLine, after_colon};
 
 /// `SyncWorkFailed`, or `OverriddenFailed` with a text that is not about overrides.
 /// Source: workgenerator/controller.go:Reconcile.
-pub const RULE: Rule = Rule::error("FS511", "work-not-synchronized", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::error("FS511", "work-not-synchronized", Whole(check))
     .reads(&[Concept::Binding])
     .caused_by(&["FS518"])
     .environment();

@@ -6,7 +6,7 @@ use crate::kubefleet::{Conditions, reasons};
 /// `StatusTrimmed=True`: drift and difference details may be missing where there are some.
 /// Source: workapplier/status.go.
 pub const RULE: Rule =
-    Rule::info("FS525", "work-status-trimmed", RuleSearch::Whole(check)).reads(&[Concept::Work]);
+    Rule::info("FS525", "work-status-trimmed", Whole(check)).reads(&[Concept::Work]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -10,7 +10,7 @@ use crate::rollout::versions::Version;
 
 /// The hub agent deletes from a cluster what the run's snapshot no longer has, and Kubernetes deletes what
 /// is in a Namespace with it, whoever created that. Source: workgenerator/controller.go:syncAllWork.
-pub const RULE: Rule = Rule::warning("FS711", "cascading-deletion", RuleSearch::Live(check))
+pub const RULE: Rule = Rule::warning("FS711", "cascading-deletion", Live(check))
     .reads(&[
         Concept::ResourceSnapshot,
         Concept::Binding,

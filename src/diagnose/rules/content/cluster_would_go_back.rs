@@ -7,7 +7,7 @@ use crate::rollout::{ClusterState, ClusterView, Phase};
 
 /// A cluster that the run has still to reach has a later version, rolled out after the run was
 /// initialized. Nothing fails when it goes back. Measured on a hub; see the decisions.
-pub const RULE: Rule = Rule::warning("FS703", "cluster-would-go-back", RuleSearch::One(check))
+pub const RULE: Rule = Rule::warning("FS703", "cluster-would-go-back", One(check))
     .reads(&[Concept::Binding])
     .person();
 

@@ -10,8 +10,8 @@ use crate::rollout::{ClusterView, Rollout, rollout_started};
 /// A run never checks a done cluster again. One that waits or is stopped counts it, also
 /// when another run has replaced its snapshot there.
 /// Source: updaterun/execution.go:executeUpdatingStage.
-pub const RULE: Rule = Rule::warning("FS706", "done-cluster-overtaken", RuleSearch::One(check))
-    .reads(&[Concept::Binding]);
+pub const RULE: Rule =
+    Rule::warning("FS706", "done-cluster-overtaken", One(check)).reads(&[Concept::Binding]);
 
 /// Whether all clusters of the run have the same version: then nothing is left to bring to one.
 pub(super) fn all_on_one(rollout: &Rollout<'_>) -> bool {

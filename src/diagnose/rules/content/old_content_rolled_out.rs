@@ -5,7 +5,7 @@ use crate::kubefleet::names;
 use crate::rollout::content::old_content;
 
 /// See [`old_content`].
-pub const RULE: Rule = Rule::warning("FS701", "old-content-rolled-out", RuleSearch::One(check))
+pub const RULE: Rule = Rule::warning("FS701", "old-content-rolled-out", One(check))
     .reads(&[Concept::ResourceSnapshot]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {

@@ -14,7 +14,7 @@ use crate::rollout::{Phase, Rollout};
 /// There is no lock: the last writer of a binding wins, and a run fails only when a cluster that
 /// it is updating is taken away. Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
 pub const RULE: Rule =
-    Rule::warning("FS705", "other-run-active", RuleSearch::Run(check)).reads(&[Concept::UpdateRun]);
+    Rule::warning("FS705", "other-run-active", Run(check)).reads(&[Concept::UpdateRun]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     if rollout.phase != Phase::Executing {

@@ -11,12 +11,8 @@ use crate::rollout::{ClusterState, Rollout};
 
 /// A run records the override snapshots of each cluster when it is initialized, and brings those.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots.
-pub const RULE: Rule = Rule::warning(
-    "FS710",
-    "override-changed-during-run",
-    RuleSearch::Run(check),
-)
-.reads(&[Concept::ClusterOverrideSnapshot, Concept::OverrideSnapshot]);
+pub const RULE: Rule = Rule::warning("FS710", "override-changed-during-run", Run(check))
+    .reads(&[Concept::ClusterOverrideSnapshot, Concept::OverrideSnapshot]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     let is_over = cx.verdict == Verdict::Succeeded;

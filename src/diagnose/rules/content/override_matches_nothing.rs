@@ -11,13 +11,12 @@ use crate::rollout::versions::versions;
 /// that names the placement is meant to change something there.
 /// Source: utils/overrider/overrider.go:FetchAllMatchingOverridesForResourceSnapshot,
 /// PickFromResourceMatchedOverridesForTargetCluster.
-pub const RULE: Rule = Rule::warning("FS708", "override-matches-nothing", RuleSearch::Run(check))
-    .reads(&[
-        Concept::ClusterOverrideSnapshot,
-        Concept::OverrideSnapshot,
-        Concept::ResourceSnapshot,
-        Concept::MemberCluster,
-    ]);
+pub const RULE: Rule = Rule::warning("FS708", "override-matches-nothing", Run(check)).reads(&[
+    Concept::ClusterOverrideSnapshot,
+    Concept::OverrideSnapshot,
+    Concept::ResourceSnapshot,
+    Concept::MemberCluster,
+]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     let inventory = cx.inventory;

@@ -7,7 +7,7 @@ use crate::rollout::overrides::is_lost;
 /// The run says nothing of it: it succeeds, and the clusters have the content without the override.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots passes the placement's bare name,
 /// utils/overrider/overrider.go:FetchAllMatchingOverridesForResourceSnapshot compares NAMESPACE/NAME.
-pub const RULE: Rule = Rule::warning("FS707", "override-never-applied", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::warning("FS707", "override-never-applied", Whole(check))
     .reads(&[Concept::OverrideSnapshot]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {

@@ -8,12 +8,8 @@ use crate::rollout::versions::versions;
 /// A placement keeps `revisionHistoryLimit` versions. Once it has them, a new one deletes another, not
 /// always the oldest, and runs do not hold the version that they roll out. Source:
 /// utils/controller/resource_snapshot_resolver.go:deleteRedundantResourceSnapshots.
-pub const RULE: Rule = Rule::warning(
-    "FS704",
-    "snapshot-about-to-be-pruned",
-    RuleSearch::One(check),
-)
-.reads(&[Concept::ResourceSnapshot, Concept::Placement]);
+pub const RULE: Rule = Rule::warning("FS704", "snapshot-about-to-be-pruned", One(check))
+    .reads(&[Concept::ResourceSnapshot, Concept::Placement]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref().filter(|rollout| rollout.is_live())?;

@@ -8,7 +8,7 @@ use crate::rollout::{ClusterView, Phase};
 /// Whoever deletes on the hub what a placement selects gets a snapshot without objects from the next
 /// run, and KubeFleet succeeds with it. Source:
 /// utils/controller/resource_snapshot_resolver.go:ResolveResourceSnapshot.
-pub const RULE: Rule = Rule::warning("FS709", "snapshot-empty", RuleSearch::One(check))
+pub const RULE: Rule = Rule::warning("FS709", "snapshot-empty", One(check))
     .reads(&[Concept::ResourceSnapshot, Concept::Placement])
     .content();
 

@@ -14,7 +14,7 @@ use crate::words::CommandLine;
 
 /// Bindings with different snapshots while no run on the placement is under way. Each run says
 /// `Succeeded` of itself; only the bindings tell. See section "measured" of the decisions.
-pub const RULE: Rule = Rule::warning("FS702", "versions-mixed", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::warning("FS702", "versions-mixed", Whole(check))
     .reads(&[Concept::Binding, Concept::UpdateRun]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {

@@ -6,12 +6,8 @@ use crate::rollout::{Gate, Phase, Rollout};
 
 /// The controller is woken by the approval and takes it within a second or so. Source:
 /// updaterun/controller.go:handleApprovalRequestUpdate.
-pub const RULE: Rule = Rule::info(
-    "FS408",
-    "approval-not-yet-accepted",
-    RuleSearch::Live(check),
-)
-.reads(&[Concept::ApprovalRequest]);
+pub const RULE: Rule = Rule::info("FS408", "approval-not-yet-accepted", Live(check))
+    .reads(&[Concept::ApprovalRequest]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     let open = rollout.open_approvals();

@@ -9,7 +9,7 @@ use crate::rollout::Gate;
 pub const RULE: Rule = Rule::error(
     "FS401",
     "approval-observed-generation-mismatch",
-    RuleSearch::Approval(check),
+    Approval(check),
 )
 .reads(&[Concept::ApprovalRequest])
 .person();

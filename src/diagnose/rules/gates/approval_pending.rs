@@ -13,7 +13,7 @@ use crate::rollout::rollback::TakenBack;
 use crate::rollout::{ClusterState, Gate, Phase, Rollout};
 
 /// An approval request without an answer.
-pub const RULE: Rule = Rule::info("FS402", "approval-pending", RuleSearch::Live(check))
+pub const RULE: Rule = Rule::info("FS402", "approval-pending", Live(check))
     .reads(&[Concept::ApprovalRequest])
     .person();
 

@@ -8,7 +8,7 @@ use crate::rollout::{Gate, LOOK_EVERY, Rollout};
 
 /// `ApprovalRequestCreated=True` and no such request. The controller creates it again when it checks
 /// at the run. Source: updaterun/controller.go:handleApprovalRequestDelete.
-pub const RULE: Rule = Rule::warning("FS406", "approval-request-missing", RuleSearch::Live(check))
+pub const RULE: Rule = Rule::warning("FS406", "approval-request-missing", Live(check))
     .reads(&[Concept::ApprovalRequest])
     .person();
 

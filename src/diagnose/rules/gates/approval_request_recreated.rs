@@ -8,13 +8,9 @@ use crate::rollout::Gate;
 
 /// The task's condition keeps the time of the first request; the object is younger.
 /// Source: updaterun/controller.go:handleApprovalRequestDelete.
-pub const RULE: Rule = Rule::warning(
-    "FS405",
-    "approval-request-recreated",
-    RuleSearch::Approval(check),
-)
-.reads(&[Concept::ApprovalRequest])
-.person();
+pub const RULE: Rule = Rule::warning("FS405", "approval-request-recreated", Approval(check))
+    .reads(&[Concept::ApprovalRequest])
+    .person();
 
 /// The condition is written right after the request: a few seconds apart is the same one.
 const SAME: SignedDuration = SignedDuration::from_secs(10);

@@ -5,14 +5,10 @@ use crate::diagnose::subjects::back::resumed;
 use crate::rollout::Gate;
 
 /// Approvals are taken in state Run only. Source: updaterun/stop.go.
-pub const RULE: Rule = Rule::info(
-    "FS404",
-    "approval-waits-for-resume",
-    RuleSearch::Approval(check),
-)
-.reads(&[Concept::ApprovalRequest])
-.caused_by(&["FS602"])
-.person();
+pub const RULE: Rule = Rule::info("FS404", "approval-waits-for-resume", Approval(check))
+    .reads(&[Concept::ApprovalRequest])
+    .caused_by(&["FS602"])
+    .person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;

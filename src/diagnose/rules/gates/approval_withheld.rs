@@ -6,7 +6,7 @@ use crate::rollout::{Gate, Rollout, TaskState};
 
 /// `Approved=False` means the same as no answer. Source:
 /// updaterun/execution.go:handleStageApprovalTask.
-pub const RULE: Rule = Rule::warning("FS403", "approval-withheld", RuleSearch::Live(check))
+pub const RULE: Rule = Rule::warning("FS403", "approval-withheld", Live(check))
     .reads(&[Concept::ApprovalRequest])
     .person();
 

@@ -9,7 +9,7 @@ use crate::rollout::Rollout;
 /// The wait counts from the last transition of the stage's `Progressing`: the moment at which its
 /// last cluster was done, or at which it was stopped since. A resume keeps that time.
 /// Source: updaterun/execution.go:checkAfterStageTasksStatus, stop.go:markStageUpdatingStopped.
-pub const RULE: Rule = Rule::info("FS407", "timed-wait-running", RuleSearch::Live(check));
+pub const RULE: Rule = Rule::info("FS407", "timed-wait-running", Live(check));
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     if !matches!(

@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 
 /// Source: updaterun/controller.go:Reconcile, SetupWithManagerForClusterStagedUpdateRun;
 /// cmd/hubagent/workload/setup.go.
-pub const RULE: Rule = Rule::error("FS122", "controller-not-responding", RuleSearch::One(check))
+pub const RULE: Rule = Rule::error("FS122", "controller-not-responding", One(check))
     .reads(&[Concept::UpdateRun, Concept::ApprovalRequest])
     .caused_by(&["FS125"])
     .environment();

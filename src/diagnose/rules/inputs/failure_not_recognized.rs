@@ -5,7 +5,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::run_failure;
 
 /// A wording of a newer controller, or a failure that no rule explains.
-pub const RULE: Rule = Rule::error("FS124", "failure-not-recognized", RuleSearch::Whole(check));
+pub const RULE: Rule = Rule::error("FS124", "failure-not-recognized", Whole(check));
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(failure) = &cx.failure else {

@@ -8,13 +8,9 @@ use crate::kubefleet::messages::ObjectKey;
 /// While it reads overrides the controller takes every error for a final one, also those that it
 /// would try again elsewhere; KubeFleet 0.0.1 did so with bindings too.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots, collectScheduledClusters.
-pub const RULE: Rule = Rule::error(
-    "FS120",
-    "initialization-interrupted",
-    RuleSearch::Cause(check),
-)
-.reads(&[Concept::Binding])
-.environment();
+pub const RULE: Rule = Rule::error("FS120", "initialization-interrupted", NamedCause(check))
+    .reads(&[Concept::Binding])
+    .environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     if !run_failure::initializing(cx) {

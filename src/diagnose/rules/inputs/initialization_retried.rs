@@ -9,7 +9,7 @@ use crate::rollout::versions::{created_twice, versions};
 
 /// Errors that pass are tried again without a word in the status, at growing intervals.
 /// Source: updaterun/controller.go:Reconcile, initialization.go.
-pub const RULE: Rule = Rule::error("FS121", "initialization-retried", RuleSearch::One(check))
+pub const RULE: Rule = Rule::error("FS121", "initialization-retried", One(check))
     .reads(&[
         Concept::Binding,
         Concept::PolicySnapshot,

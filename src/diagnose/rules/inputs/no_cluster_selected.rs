@@ -7,7 +7,7 @@ use crate::rollout::placing::selected_bindings;
 
 /// With PickAll a policy that finds nothing counts as fulfilled.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
-pub const RULE: Rule = Rule::error("FS106", "no-cluster-selected", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::error("FS106", "no-cluster-selected", Whole(check))
     .reads(&[
         Concept::Binding,
         Concept::PolicySnapshot,

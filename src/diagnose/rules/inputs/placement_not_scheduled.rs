@@ -9,7 +9,7 @@ use crate::problems::{
 
 /// The controller does not wait for the scheduler, it fails: also when only a moment is
 /// missing. Source: updaterun/initialization.go:determinePolicySnapshot.
-pub const RULE: Rule = Rule::error("FS105", "placement-not-scheduled", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::error("FS105", "placement-not-scheduled", Whole(check))
     .reads(&[Concept::Placement, Concept::PolicySnapshot])
     .caused_by(&["FS202"])
     .person();

@@ -6,13 +6,9 @@ use crate::problems::{resource_selectors, selectors_refused_now};
 
 /// Since KubeFleet 0.3.0 a run without an index makes the snapshot itself, and fails with the
 /// placement's selectors. Source: utils/controller/resource_selector_resolver.go.
-pub const RULE: Rule = Rule::error(
-    "FS119",
-    "resource-selector-invalid",
-    RuleSearch::Whole(check),
-)
-.reads(&[Concept::Placement])
-.person();
+pub const RULE: Rule = Rule::error("FS119", "resource-selector-invalid", Whole(check))
+    .reads(&[Concept::Placement])
+    .person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let causes = cx.causes().chain(&cx.foreseen);

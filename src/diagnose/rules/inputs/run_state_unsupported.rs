@@ -5,8 +5,7 @@ use crate::diagnose::subjects::run_failure;
 
 /// Runs that KubeFleet 0.1 stored keep their state when the hub agent is upgraded, and the newer
 /// controller fails them. Source: updaterun/controller.go:Reconcile.
-pub const RULE: Rule =
-    Rule::error("FS123", "run-state-unsupported", RuleSearch::Cause(check)).person();
+pub const RULE: Rule = Rule::error("FS123", "run-state-unsupported", NamedCause(check)).person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::RunStateUnsupported { state } = cause else {

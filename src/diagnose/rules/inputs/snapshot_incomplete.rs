@@ -10,7 +10,7 @@ use crate::rollout::versions::versions;
 /// A version may be spread over several objects; the first carries the hash and the count.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots,
 /// utils/controller/resource_snapshot_resolver.go:FetchAllResourceSnapshotsAlongWithMaster.
-pub const RULE: Rule = Rule::error("FS117", "snapshot-incomplete", RuleSearch::Cause(check))
+pub const RULE: Rule = Rule::error("FS117", "snapshot-incomplete", NamedCause(check))
     .reads(&[Concept::ResourceSnapshot])
     .environment();
 

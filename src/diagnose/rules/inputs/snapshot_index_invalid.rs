@@ -7,7 +7,7 @@ use crate::problems::snapshot_index;
 
 /// A word such as `latest`, a snapshot's name or a negative number.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
-pub const RULE: Rule = Rule::error("FS114", "snapshot-index-invalid", RuleSearch::Cause(check))
+pub const RULE: Rule = Rule::error("FS114", "snapshot-index-invalid", NamedCause(check))
     .reads(&[Concept::ResourceSnapshot])
     .person();
 

@@ -8,7 +8,7 @@ use crate::problems::{otherwise_written, pruned_below, snapshot_missing};
 /// A typing error, the index of another placement, or one that was never made: since KubeFleet
 /// 0.3.0 a placement of strategy External makes no snapshots by itself.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
-pub const RULE: Rule = Rule::error("FS115", "snapshot-not-found", RuleSearch::Cause(check))
+pub const RULE: Rule = Rule::error("FS115", "snapshot-not-found", NamedCause(check))
     .reads(&[Concept::ResourceSnapshot])
     .person();
 

@@ -7,7 +7,7 @@ use crate::problems::{pruned_below, snapshot_pruned};
 
 /// Indexes count from 0 and are never used again, so one below the lowest that exists did exist.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs; placement `revisionHistoryLimit`.
-pub const RULE: Rule = Rule::error("FS116", "snapshot-pruned", RuleSearch::Cause(check))
+pub const RULE: Rule = Rule::error("FS116", "snapshot-pruned", NamedCause(check))
     .reads(&[Concept::ResourceSnapshot, Concept::Placement])
     .person();
 

@@ -8,7 +8,7 @@ use crate::problems::{RefusalTense, SortingLabel, StageMap, sorting_label, unsor
 
 /// The controller names the first such cluster only; a missing label prints as an empty value.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-pub const RULE: Rule = Rule::error("FS112", "sorting-label-invalid", RuleSearch::Cause(check))
+pub const RULE: Rule = Rule::error("FS112", "sorting-label-invalid", NamedCause(check))
     .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding])
     .person();
 

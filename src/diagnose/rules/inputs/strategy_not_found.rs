@@ -7,7 +7,7 @@ use crate::problems::{Problem, strategy_missing};
 
 /// A run looks for its strategy once, in its own scope; later it uses its own copy.
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
-pub const RULE: Rule = Rule::error("FS108", "strategy-not-found", RuleSearch::Cause(check))
+pub const RULE: Rule = Rule::error("FS108", "strategy-not-found", NamedCause(check))
     .reads(&[Concept::Strategy])
     .caused_by(&["FS125"])
     .person();

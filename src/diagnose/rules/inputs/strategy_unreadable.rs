@@ -4,7 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::problems::strategy_unreadable;
 
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
-pub const RULE: Rule = Rule::error("FS125", "strategy-unreadable", RuleSearch::One(check))
+pub const RULE: Rule = Rule::error("FS125", "strategy-unreadable", One(check))
     .reads(&[Concept::Strategy])
     .person();
 

@@ -5,8 +5,8 @@ use crate::kubefleet::reasons;
 
 /// Kinds whose availability KubeFleet cannot judge count as available once they are applied.
 /// Source: workapplier/availability_tracker.go, workgenerator/controller.go.
-pub const RULE: Rule = Rule::info("FS610", "availability-not-tracked", RuleSearch::One(check))
-    .reads(&[Concept::Binding]);
+pub const RULE: Rule =
+    Rule::info("FS610", "availability-not-tracked", One(check)).reads(&[Concept::Binding]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;

@@ -7,7 +7,7 @@ use crate::rollout::Phase;
 /// The server takes a change of `spec.state` of a run that is over, and the controller does
 /// nothing about it; its conditions keep the generation at which the run ended.
 /// Source: updaterun/controller.go:Reconcile.
-pub const RULE: Rule = Rule::info("FS606", "finished-run-edited", RuleSearch::One(check));
+pub const RULE: Rule = Rule::info("FS606", "finished-run-edited", One(check));
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref().filter(|it| it.is_finished())?;

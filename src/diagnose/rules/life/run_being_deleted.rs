@@ -7,7 +7,7 @@ use crate::rollout::Phase;
 
 /// The controller deletes the run's approval requests and lets it go, whatever is in flight;
 /// bindings stay as they are. Source: updaterun/controller.go:handleDelete.
-pub const RULE: Rule = Rule::info("FS607", "run-being-deleted", RuleSearch::One(check))
+pub const RULE: Rule = Rule::info("FS607", "run-being-deleted", One(check))
     .reads(&[Concept::Binding, Concept::ApprovalRequest])
     .person();
 

@@ -7,8 +7,7 @@ use crate::words::CommandLine;
 
 /// Up to KubeFleet 0.1.2 every run was executed, whatever its state said; from 0.2 on a run in
 /// `Initialize`, which is the default, is not. Source: updaterun/controller.go:Reconcile.
-pub const RULE: Rule =
-    Rule::error("FS604", "run-frozen-by-upgrade", RuleSearch::One(check)).environment();
+pub const RULE: Rule = Rule::error("FS604", "run-frozen-by-upgrade", One(check)).environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let honours = cx

@@ -12,7 +12,7 @@ use crate::rollout::{Phase, Rollout};
 
 /// `Initialize` is the default of `spec.state`: a run that is created without it computes its
 /// stages and then does nothing. Source: updaterun/controller.go:Reconcile.
-pub const RULE: Rule = Rule::info("FS601", "run-not-started", RuleSearch::One(check)).person();
+pub const RULE: Rule = Rule::info("FS601", "run-not-started", One(check)).person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;

@@ -10,7 +10,7 @@ use crate::rollout::{ClusterState, Phase};
 
 /// `UpdateRunStopped` at the run's generation. A run that is created in state Stop is initialized
 /// and then stopped. Source: updaterun/stop.go.
-pub const RULE: Rule = Rule::info("FS602", "run-stopped", RuleSearch::One(check)).person();
+pub const RULE: Rule = Rule::info("FS602", "run-stopped", One(check)).person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx

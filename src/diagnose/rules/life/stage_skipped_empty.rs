@@ -4,8 +4,8 @@ use crate::diagnose::rules::prelude::*;
 use crate::problems::{EmptyStage, RefusalTense, StageMap, stage_empty};
 use crate::rollout::{Rollout, StageState};
 
-pub const RULE: Rule = Rule::info("FS611", "stage-skipped-empty", RuleSearch::Run(check))
-    .reads(&[Concept::MemberCluster]);
+pub const RULE: Rule =
+    Rule::info("FS611", "stage-skipped-empty", Run(check)).reads(&[Concept::MemberCluster]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     let object = rollout.run.object();

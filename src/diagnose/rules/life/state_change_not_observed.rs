@@ -12,7 +12,7 @@ const QUIET: SignedDuration = SignedDuration::from_secs(120);
 
 /// The controller checks a run at once when its spec changes, and writes the generation that it
 /// saw. Source: updaterun/controller.go (GenerationChangedPredicate).
-pub const RULE: Rule = Rule::info("FS605", "state-change-not-observed", RuleSearch::One(check))
+pub const RULE: Rule = Rule::info("FS605", "state-change-not-observed", One(check))
     .reads(&[Concept::UpdateRun])
     .environment();
 

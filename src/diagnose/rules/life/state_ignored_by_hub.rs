@@ -6,7 +6,7 @@ use crate::rollout::{Phase, goes_on_stopped, old_controller};
 
 /// Up to KubeFleet 0.1.2 the field exists, with other words, and the controller never reads it.
 /// Source: apis/placement/v1beta1 and updaterun/controller.go at v0.1 and v0.1.2.
-pub const RULE: Rule = Rule::info("FS608", "state-ignored-by-hub", RuleSearch::One(check));
+pub const RULE: Rule = Rule::info("FS608", "state-ignored-by-hub", One(check));
 
 /// The state of a run that goes on whatever it says, where it asks for something else.
 pub fn state_ignored<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i str> {

@@ -8,7 +8,7 @@ use crate::words::CommandLine;
 
 /// A later controller has words of its own. Source: utils/condition/reason.go, stageupdate_types.go:State,
 /// StageTaskType.
-pub const RULE: Rule = Rule::warning("FS613", "state-not-recognized", RuleSearch::One(check));
+pub const RULE: Rule = Rule::warning("FS613", "state-not-recognized", One(check));
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref().filter(|it| !it.is_finished())?;

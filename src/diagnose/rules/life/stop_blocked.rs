@@ -7,7 +7,7 @@ use crate::rollout::{ClusterState, Phase};
 /// Stopping means to start nothing new and to wait for what is in flight, without a limit.
 /// KubeFleet's manual says that a stuck cluster does not keep a run from stopping; its code waits.
 /// Source: updaterun/stop.go:stopUpdatingStage.
-pub const RULE: Rule = Rule::error("FS603", "stop-blocked", RuleSearch::One(check))
+pub const RULE: Rule = Rule::error("FS603", "stop-blocked", One(check))
     .caused_by(&[
         "FS501", "FS502", "FS503", "FS504", "FS505", "FS506", "FS507", "FS508", "FS509", "FS510",
         "FS511", "FS512", "FS513", "FS514", "FS515", "FS516", "FS517", "FS518", "FS520", "FS521",

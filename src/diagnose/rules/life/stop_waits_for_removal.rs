@@ -4,7 +4,7 @@ use crate::diagnose::rules::prelude::*;
 
 /// A stop does not begin to remove the placement from clusters, and ends only when no binding is
 /// left that is to be removed. Source: updaterun/stop.go:stopDeleteStage.
-pub const RULE: Rule = Rule::error("FS612", "stop-waits-for-removal", RuleSearch::One(check))
+pub const RULE: Rule = Rule::error("FS612", "stop-waits-for-removal", One(check))
     .reads(&[Concept::Binding])
     .person();
 

@@ -8,8 +8,8 @@ use crate::rollout::Rollout;
 
 /// A run works from its own copy of the strategy; later edits reach new runs only.
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
-pub const RULE: Rule = Rule::info("FS609", "strategy-differs-from-run", RuleSearch::Run(check))
-    .reads(&[Concept::Strategy]);
+pub const RULE: Rule =
+    Rule::info("FS609", "strategy-differs-from-run", Run(check)).reads(&[Concept::Strategy]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     // A new run in the place of one that has failed takes the strategy as it is.

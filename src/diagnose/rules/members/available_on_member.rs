@@ -6,7 +6,7 @@ use crate::member::availability::is_available;
 
 /// By the member agent's own rules the object is available, while its last report says that it is
 /// not. Source: workapplier/availability_tracker.go.
-pub const RULE: Rule = Rule::info("FS919", "available-on-member", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::info("FS919", "available-on-member", Whole(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
     .caused_by(&["FS516", "FS518"])
     .environment();

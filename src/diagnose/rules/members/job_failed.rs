@@ -12,7 +12,7 @@ use crate::words::CommandLine;
 /// KubeFleet waits for no Job, so that the hub says nothing of it; workloads of the same content may
 /// wait for what it does. Source: workapplier/availability_tracker.go; kubernetes,
 /// pkg/controller/job/job_controller.go.
-pub const RULE: Rule = Rule::warning("FS923", "job-failed", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::warning("FS923", "job-failed", Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"]);
 

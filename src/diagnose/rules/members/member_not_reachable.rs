@@ -9,7 +9,7 @@ use crate::words::CommandLine;
 
 /// That a cluster cannot be reached from here may be our own network. Together with an agent that
 /// has stopped reporting to the hub it says that the cluster itself is away.
-pub const RULE: Rule = Rule::error("FS922", "member-not-reachable", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::error("FS922", "member-not-reachable", Whole(check))
     .reads(&[Concept::MemberCluster])
     .caused_by(&["FS518"])
     .environment();

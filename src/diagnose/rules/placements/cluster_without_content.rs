@@ -13,7 +13,7 @@ use crate::rollout::sent::joined_again;
 use crate::words::CommandLine;
 
 /// A binding without a snapshot beside bindings with one, while no run is under way.
-pub const RULE: Rule = Rule::warning("FS803", "cluster-without-content", RuleSearch::One(check))
+pub const RULE: Rule = Rule::warning("FS803", "cluster-without-content", One(check))
     .reads(&[Concept::Binding, Concept::MemberCluster])
     .person();
 

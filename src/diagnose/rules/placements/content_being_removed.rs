@@ -15,7 +15,7 @@ const SHOWN: usize = 3;
 /// A binding or a Work of the placement has a deletionTimestamp. KubeFleet deletes the Works with the
 /// binding, and the member agent what is in them. What a run removes in its deletion stage, and what
 /// a live run meets, is told with the run. Source: workgenerator/controller.go:handleDelete.
-pub const RULE: Rule = Rule::warning("FS805", "content-being-removed", RuleSearch::One(check))
+pub const RULE: Rule = Rule::warning("FS805", "content-being-removed", One(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
     .caused_by(&["FS101", "FS206"])
     .person();

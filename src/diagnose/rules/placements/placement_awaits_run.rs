@@ -11,7 +11,7 @@ use crate::words::CommandLine;
 
 /// Judged by the strategy's type and the bindings, never by the condition's text, which has
 /// changed with every version.
-pub const RULE: Rule = Rule::info("FS801", "placement-awaits-run", RuleSearch::One(check))
+pub const RULE: Rule = Rule::info("FS801", "placement-awaits-run", One(check))
     .reads(&[Concept::Placement, Concept::Binding])
     .caused_by(&["FS105"])
     .person();

@@ -10,13 +10,9 @@ use crate::rollout::sent::sent_without_run;
 const SHOWN: usize = 3;
 
 /// Update runs apply to placements with strategy External only.
-pub const RULE: Rule = Rule::info(
-    "FS802",
-    "placement-rolls-out-itself",
-    RuleSearch::One(check),
-)
-.reads(&[Concept::Placement])
-.person();
+pub const RULE: Rule = Rule::info("FS802", "placement-rolls-out-itself", One(check))
+    .reads(&[Concept::Placement])
+    .person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     if let Some(rollout) = &cx.rollout {

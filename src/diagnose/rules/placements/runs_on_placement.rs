@@ -6,7 +6,7 @@ use crate::kubefleet::{Conditions, reasons};
 
 /// A placement's verdict is that of one run; the others are listed.
 pub const RULE: Rule =
-    Rule::info("FS804", "runs-on-placement", RuleSearch::One(check)).reads(&[Concept::UpdateRun]);
+    Rule::info("FS804", "runs-on-placement", One(check)).reads(&[Concept::UpdateRun]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let chosen = cx
