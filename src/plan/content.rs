@@ -204,21 +204,18 @@ fn delayed(draft: &mut PlanDraft<'_>, latest: &Version<'_>) {
         return;
     };
     let ago = duration::describe(since.max(SignedDuration::ZERO));
-    let warning = Warning::new(
-        WarningKind::ChangeDelayed,
-        draft.placement(),
-        format!(
-            "The content changed {ago} ago and its snapshot is delayed: a run that starts now may \
-             roll out snapshot {}, which lacks the change.",
-            latest.index
-        ),
-    )
-    .evidence(
-        object,
-        format!("metadata.annotations[{}]", names::NEXT_DETECTION_TIME),
-        detected,
-    )
-    .look("Wait a minute, or check which snapshot the run got before you start it.");
+    let message = format!(
+        "The content changed {ago} ago and its snapshot is delayed: a run that starts now may \
+         roll out snapshot {}, which lacks the change.",
+        latest.index
+    );
+    let warning = Warning::new(WarningKind::ChangeDelayed, draft.placement(), message)
+        .evidence(
+            object,
+            format!("metadata.annotations[{}]", names::NEXT_DETECTION_TIME),
+            detected,
+        )
+        .look("Wait a minute, or check which snapshot the run got before you start it.");
     draft.warnings.push(warning);
 }
 

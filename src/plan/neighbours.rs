@@ -28,16 +28,13 @@ pub(super) fn going_back(draft: &mut PlanDraft<'_>, computed: &ComputedStages, t
         back.iter().filter_map(|it| it.snapshot.as_deref()),
         back.iter().filter_map(|it| it.written_by.as_deref()),
     );
-    let mut warning = Warning::new(
-        WarningKind::ClustersGoBack,
-        draft.placement(),
-        format!(
-            "{} would be rolled back from {held} to snapshot {then}: {}.",
-            count(back.len(), "cluster"),
-            enumerate(back.iter().map(|cluster| &cluster.name))
-        ),
-    )
-    .clusters(back.iter().map(|cluster| cluster.name.as_str()));
+    let message = format!(
+        "{} would be rolled back from {held} to snapshot {then}: {}.",
+        count(back.len(), "cluster"),
+        enumerate(back.iter().map(|cluster| &cluster.name))
+    );
+    let mut warning = Warning::new(WarningKind::ClustersGoBack, draft.placement(), message)
+        .clusters(back.iter().map(|cluster| cluster.name.as_str()));
     for cluster in back.iter().take(5) {
         if let Some(binding) = draft.inventory.binding(&cluster.name) {
             let path = "spec.resourceSnapshotName";
@@ -151,14 +148,11 @@ fn active(
         parts.push("runs do not wait for each other".to_owned());
     }
     let concerned = distinct(reaches.iter().chain(&in_flight).copied());
-    let warning = Warning::new(
-        WarningKind::OtherRunActive,
-        &object,
-        format!("{}.", parts.join("; ")),
-    )
-    .clusters(concerned)
-    .evidence(&object, "spec.state", &run.spec.state)
-    .evidence(&object, run.snapshot_path(), theirs);
+    let message = format!("{}.", parts.join("; "));
+    let warning = Warning::new(WarningKind::OtherRunActive, &object, message)
+        .clusters(concerned)
+        .evidence(&object, "spec.state", &run.spec.state)
+        .evidence(&object, run.snapshot_path(), theirs);
     let name = &run.meta.name;
     let back = then.and_then(|then| TakenBack::of(draft.inventory, then));
     if back.is_some_and(|back| back.by.meta.name == *name) {

@@ -81,16 +81,12 @@ fn names_twice(draft: &mut PlanDraft<'_>, strategy: &Strategy) {
     }
     let object = draft.strategy_object();
     for (name, places) in places.into_iter().filter(|(_, places)| places.len() > 1) {
-        let mut warning = Warning::new(
-            WarningKind::StageNameTwice,
-            &object,
-            format!(
-                "{} stages are named {name}. They share approval requests, so one approval opens \
-                 the gates of all of them.",
-                places.len()
-            ),
-        )
-        .stage(name);
+        let message = format!(
+            "{} stages are named {name}. They share approval requests, so one approval opens \
+             the gates of all of them.",
+            places.len()
+        );
+        let mut warning = Warning::new(WarningKind::StageNameTwice, &object, message).stage(name);
         for at in places {
             warning = warning.evidence(&object, format!("spec.stages[{at}].name"), name);
         }

@@ -19,16 +19,14 @@ pub fn binding_count(
 ) -> Problem {
     let number = |value: Option<i64>| value.map_or_else(|| "?".to_owned(), |it| it.to_string());
     let plural = if told.0 == Some(1) { "" } else { "s" };
-    let mut problem = Problem::new(
-        object,
-        format!(
-            "{object} {} {} selected binding{plural}, but its policy {} {}{tense}.",
-            tense.has(),
-            number(told.0),
-            tense.pick("asks for", "asked for"),
-            number(told.1),
-        ),
+    let message = format!(
+        "{object} {} {} selected binding{plural}, but its policy {} {}{tense}.",
+        tense.has(),
+        number(told.0),
+        tense.pick("asks for", "asked for"),
+        number(told.1),
     );
+    let mut problem = Problem::new(object, message);
     let now = placing::selected_clusters(inventory);
     let policy = inventory.latest_policies().next();
     if let Some(policy) = policy {

@@ -12,17 +12,14 @@ pub fn bindings_outdated(
 ) -> Problem {
     let clusters = bindings.iter().map(|it| it.spec.cluster.as_str());
     let (belong, them) = by_number(bindings.len(), ("belongs", "it"), ("belong", "them"));
-    let mut problem = Problem::new(
-        subject,
-        format!(
-            "{} ({}) {belong} to an older scheduling policy snapshot than {}. The controller \
-             waits for the scheduler to update {them}.",
-            count(bindings.len(), "binding"),
-            enumerate(clusters.clone()),
-            policy.meta.name
-        ),
-    )
-    .clusters(clusters);
+    let message = format!(
+        "{} ({}) {belong} to an older scheduling policy snapshot than {}. The controller \
+         waits for the scheduler to update {them}.",
+        count(bindings.len(), "binding"),
+        enumerate(clusters.clone()),
+        policy.meta.name
+    );
+    let mut problem = Problem::new(subject, message).clusters(clusters);
     for binding in bindings.iter().take(5) {
         let path = "spec.schedulingPolicySnapshotName";
         problem = problem.evidence(binding.object(), path, &binding.spec.policy_snapshot);

@@ -19,13 +19,11 @@ pub fn max_concurrency(
             .iter()
             .map(|(_, stage)| format!("`{}`", stage.max_concurrency)),
     );
-    let mut problem = Problem::new(
-        subject.clone(),
-        format!(
-            "The maxConcurrency {} stage {names} is neither a number nor a percentage: {values}.",
-            tense.pick("of", "that the run recorded for")
-        ),
+    let message = format!(
+        "The maxConcurrency {} stage {names} is neither a number nor a percentage: {values}.",
+        tense.pick("of", "that the run recorded for")
     );
+    let mut problem = Problem::new(subject.clone(), message);
     if let [(_, stage)] = stages {
         problem = problem.stage(&stage.name);
     }

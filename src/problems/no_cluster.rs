@@ -23,10 +23,8 @@ pub fn no_cluster(
         String::new()
     };
     let selects = tense.pick("selects", "selected");
-    let mut problem = Problem::new(
-        object,
-        format!("{object} {selects} no cluster{tense}{tail}."),
-    );
+    let message = format!("{object} {selects} no cluster{tense}{tail}.");
+    let mut problem = Problem::new(object, message);
     if let Some(policy) = policy {
         problem = problem.condition(
             &policy.object(),

@@ -10,14 +10,12 @@ pub fn not_external(
     strategy: &str,
     tense: RefusalTense<'_>,
 ) -> Problem {
-    let mut problem = Problem::new(
-        object,
-        format!(
-            "{object} {} the rollout strategy {strategy}, not External{}{tense}.",
-            tense.has(),
-            tense.pick("", ",")
-        ),
+    let message = format!(
+        "{object} {} the rollout strategy {strategy}, not External{}{tense}.",
+        tense.has(),
+        tense.pick("", ",")
     );
+    let mut problem = Problem::new(object, message);
     if let Some(placement) = placement {
         let strategy = placement.spec.strategy.as_deref();
         let kind = strategy.map(|strategy| &strategy.kind);

@@ -12,13 +12,11 @@ fn is_latest() -> String {
 
 /// No snapshot is marked as the latest: the placement is too young, or on its way out.
 pub fn not_latest(inventory: &Inventory, object: &ObjectRef, tense: RefusalTense<'_>) -> Problem {
-    let mut problem = Problem::new(
-        object,
-        format!(
-            "{object} {} no scheduling policy snapshot marked as the latest{tense}.",
-            tense.has()
-        ),
+    let message = format!(
+        "{object} {} no scheduling policy snapshot marked as the latest{tense}.",
+        tense.has()
     );
+    let mut problem = Problem::new(object, message);
     for policy in inventory.policies.iter().take(5) {
         let mark = policy.meta.label(names::IS_LATEST);
         problem = problem.evidence(policy.object(), is_latest(), mark);
@@ -57,14 +55,12 @@ pub fn several_latest(
         RefusalTense::Past { .. } => String::new(),
     };
     let number = count.map_or_else(|| "Several".to_owned(), |count| count.to_string());
-    let mut problem = Problem::new(
-        object,
-        format!(
-            "{number} scheduling policy snapshots of {object} {} marked as the \
-             latest{tense}{still}.",
-            tense.are()
-        ),
+    let message = format!(
+        "{number} scheduling policy snapshots of {object} {} marked as the \
+         latest{tense}{still}.",
+        tense.are()
     );
+    let mut problem = Problem::new(object, message);
     for policy in latest.iter().take(6) {
         problem = problem.evidence(policy.object(), is_latest(), "true");
     }
@@ -97,10 +93,8 @@ pub fn without_index(
 ) -> Problem {
     let index = object.name.rsplit_once('-');
     let index = index.map_or("INDEX", |(_, index)| index);
-    let mut problem = Problem::new(
-        object,
-        format!("{object} {} no index label{tense}.", tense.has()),
-    );
+    let message = format!("{object} {} no index label{tense}.", tense.has());
+    let mut problem = Problem::new(object, message);
     if let Some(policy) = policy {
         let path = format!("metadata.labels[{}]", names::POLICY_INDEX);
         problem = problem.evidence(object, path, policy.meta.label(names::POLICY_INDEX));
@@ -124,13 +118,11 @@ pub fn without_count(
     let count = placement
         .and_then(|placement| placement.spec.policy.as_deref()?.count)
         .map_or_else(|| "COUNT".to_owned(), |count| count.to_string());
-    let mut problem = Problem::new(
-        object,
-        format!(
-            "{object} {} no valid cluster count in its annotation{tense}.",
-            tense.has()
-        ),
+    let message = format!(
+        "{object} {} no valid cluster count in its annotation{tense}.",
+        tense.has()
     );
+    let mut problem = Problem::new(object, message);
     if let Some(policy) = policy {
         let path = format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS);
         let value = policy.meta.annotation(names::NUMBER_OF_CLUSTERS);

@@ -22,22 +22,20 @@ pub fn snapshot_empty(
             if to_lose.len() == 1 { "has" } else { "have" }
         )
     };
-    Problem::new(
-        snapshot.object(),
-        format!("Snapshot {index} has no objects, {effect}."),
-    )
-    .clusters(to_lose.iter().copied())
-    .index_of(snapshot)
-    .evidence(
-        snapshot.object(),
-        format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS),
-        "1",
-    )
-    .look_with(
-        "Compare it with the versions before.",
-        object.fleet("snapshots"),
-    )
-    .fix(format!(
-        "Create again on the hub what {name} selects, if it is not to go, and start a new run."
-    ))
+    let message = format!("Snapshot {index} has no objects, {effect}.");
+    Problem::new(snapshot.object(), message)
+        .clusters(to_lose.iter().copied())
+        .index_of(snapshot)
+        .evidence(
+            snapshot.object(),
+            format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS),
+            "1",
+        )
+        .look_with(
+            "Compare it with the versions before.",
+            object.fleet("snapshots"),
+        )
+        .fix(format!(
+            "Create again on the hub what {name} selects, if it is not to go, and start a new run."
+        ))
 }

@@ -48,16 +48,14 @@ pub fn snapshot_parts_not_found(
     version: &Version<'_>,
     any: &OverrideSnapshot,
 ) -> Problem {
-    let mut problem = Problem::new(
-        object,
-        format!(
-            "Resource snapshot {} of {object} has {} parts, but the controller finds only the \
-             first one while the hub has any override.",
-            version.index,
-            version.expected.unwrap_or_default()
-        ),
-    )
-    .evidence(any.object(), "metadata.name", &any.meta.name);
+    let message = format!(
+        "Resource snapshot {} of {object} has {} parts, but the controller finds only the \
+         first one while the hub has any override.",
+        version.index,
+        version.expected.unwrap_or_default()
+    );
+    let mut problem =
+        Problem::new(object, message).evidence(any.object(), "metadata.name", &any.meta.name);
     if let Some(part) = version.parts.first() {
         problem = number_of_parts(problem, part);
     }

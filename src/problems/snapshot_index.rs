@@ -12,13 +12,10 @@ pub fn snapshot_index(
     let subject = subject.into();
     let past = subject.to_string();
     let run = tense.pick("The run", &past);
-    Problem::new(
-        subject,
-        format!(
-            "{run} asks for resource snapshot `{index}`, which is not a whole number of 0 or more."
-        ),
-    )
-    .look_with(
+    let message = format!(
+        "{run} asks for resource snapshot `{index}`, which is not a whole number of 0 or more."
+    );
+    Problem::new(subject, message).look_with(
         "List the existing snapshots.",
         placement.scope().fleet("snapshots").arg(&placement.name),
     )

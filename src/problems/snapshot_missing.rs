@@ -58,13 +58,11 @@ pub fn snapshot_missing(
         let all = indexes.iter().map(ToString::to_string);
         format!("; {}", existing_indexes(all))
     };
-    let problem = Problem::new(
-        subject,
-        format!(
-            "{object} {} no resource snapshot with index {index}{tense}{tail}.",
-            tense.has()
-        ),
+    let message = format!(
+        "{object} {} no resource snapshot with index {index}{tense}{tail}.",
+        tense.has()
     );
+    let problem = Problem::new(subject, message);
     let problem = existing_snapshots(inventory, object, problem);
     // A list of none, or of a placement that is gone, tells nothing.
     if inventory.placement.is_absent() || inventory.snapshots.is_known_empty() {
@@ -91,13 +89,11 @@ pub fn snapshot_pruned(
     let keeps = placement.map_or_else(String::new, |placement| {
         format!(" (it keeps {})", placement.history_limit())
     });
-    let mut problem = Problem::new(
-        subject,
-        format!(
-            "{run} asks for resource snapshot {index} of {object}, which was pruned: the oldest \
-             remaining one is {lowest}{keeps}."
-        ),
+    let message = format!(
+        "{run} asks for resource snapshot {index} of {object}, which was pruned: the oldest \
+         remaining one is {lowest}{keeps}."
     );
+    let mut problem = Problem::new(subject, message);
     problem = existing_snapshots(inventory, object, problem);
     if let Some(placement) = placement {
         let limit = placement.spec.revision_history_limit;

@@ -23,13 +23,11 @@ pub fn snapshot_pruned_next(
         ),
         None => format!("Snapshot {index} is the oldest of the {limit} that {name} keeps"),
     };
-    let mut problem = Problem::new(
-        snapshot.object(),
-        format!(
-            "{lead}: the next new snapshot may delete it, and the remaining clusters can then never \
-             receive it."
-        ),
+    let message = format!(
+        "{lead}: the next new snapshot may delete it, and the remaining clusters can then never \
+         receive it."
     );
+    let mut problem = Problem::new(snapshot.object(), message);
     if let Some(run) = run {
         problem = problem.evidence(run.object(), run.snapshot_path(), index);
     }

@@ -116,12 +116,10 @@ pub fn sorting_label(
     } else {
         (unsorted_by.strategy.clone(), "each of these clusters")
     };
-    let mut problem = Problem::new(
-        subject,
-        format!("MemberCluster {cluster} {what}{tense}{near}{tail}."),
-    )
-    .clusters(others.iter().map(|member| member.meta.name.as_str()))
-    .clusters([cluster]);
+    let message = format!("MemberCluster {cluster} {what}{tense}{near}{tail}.");
+    let mut problem = Problem::new(subject, message)
+        .clusters(others.iter().map(|member| member.meta.name.as_str()))
+        .clusters([cluster]);
     problem.stage = stage.map(|stage| stage.name.clone());
     let names = [cluster]
         .into_iter()

@@ -9,18 +9,14 @@ pub fn stage_selector(
     error: &str,
     tense: RefusalTense<'_>,
 ) -> Problem {
-    Problem::new(
-        strategy,
-        format!(
-            "The labelSelector of stage {stage} in {strategy} {} not valid{} ({error}){}.",
-            tense.is(),
-            tense.when(),
-            tense.since()
-        ),
-    )
-    .stage(stage)
-    .fix(
-        "Fix the selector: In and NotIn take at least one value, Exists and DoesNotExist none. Keys \
-         and values must be valid labels.",
+    let message = format!(
+        "The labelSelector of stage {stage} in {strategy} {} not valid{} ({error}){}.",
+        tense.is(),
+        tense.when(),
+        tense.since()
+    );
+    Problem::new(strategy, message).stage(stage).fix(
+        "Fix the selector: In and NotIn take at least one value, Exists and DoesNotExist none. \
+         Keys and values must be valid labels.",
     )
 }

@@ -62,10 +62,6 @@ pub fn stage_tasks(
             },
         ),
     };
-    Problem::new(
-        strategy,
-        format!("Stage {stage} of {strategy} {} {what}{tense}.", tense.has()),
-    )
-    .stage(stage)
-    .fix(repair)
+    let message = format!("Stage {stage} of {strategy} {} {what}{tense}.", tense.has());
+    Problem::new(strategy, message).stage(stage).fix(repair)
 }

@@ -289,11 +289,9 @@ pub(in crate::diagnose) fn unlisted(
     }
     let run = cx.run_object();
     let name = &run.name;
+    let message = format!("{name} waits for {what}, but its status does not list the open tasks.");
     let finding = rule
-        .finding(
-            &run,
-            format!("{name} waits for {what}, but its status does not list the open tasks."),
-        )
+        .finding(&run, message)
         .root()
         .condition(&run, rollout.progressing()?);
     Some(finding.look_with(

@@ -34,16 +34,12 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         Some(_) => ". It has one again, but the run has failed for good",
         None => "",
     };
-    let mut finding = run_failure::finding(
-        cx,
-        rule,
-        Subject::member(cluster),
-        format!(
-            "{cluster} of stage {stage} had no {kind} to update {when}, so the run failed{now}."
-        ),
-    )
-    .stage(stage)
-    .clusters([cluster]);
+    let message = format!(
+        "{cluster} of stage {stage} had no {kind} to update {when}, so the run failed{now}."
+    );
+    let mut finding = run_failure::finding(cx, rule, Subject::member(cluster), message)
+        .stage(stage)
+        .clusters([cluster]);
     if let Some(binding) = binding {
         finding = finding.evidence(binding.object(), "spec.state", &binding.spec.state);
         finding = finding.deleted(binding.object(), binding.meta.deleted);

@@ -83,18 +83,14 @@ fn finding(
     } else {
         ("was", "it")
     };
-    let mut finding = run_failure::finding(
-        cx,
-        rule,
-        &object,
-        format!(
-            "{} {taken} taken over by run {}{snapshot}{link}, while this run was updating {them}{}.",
-            enumerate(clusters),
-            winner.name,
-            run_failure::so(cx)
-        ),
-    )
-    .clusters(clusters.iter().copied());
+    let message = format!(
+        "{} {taken} taken over by run {}{snapshot}{link}, while this run was updating {them}{}.",
+        enumerate(clusters),
+        winner.name,
+        run_failure::so(cx)
+    );
+    let mut finding =
+        run_failure::finding(cx, rule, &object, message).clusters(clusters.iter().copied());
     finding.stage = stage(cx, clusters);
     finding = evidence(cx, finding, winner, clusters);
     remedies(cx, finding, winner)

@@ -26,16 +26,14 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(differences) = differences(cx, run).filter(|found| !found.is_empty()) else {
         return Vec::new();
     };
+    let message = format!(
+        "The apply strategy of {placement} differs from the one that the run recorded ({}), \
+         {}.",
+        enumerate(&differences),
+        run_failure::will_fail(cx)
+    );
     let finding = rule
-        .finding(
-            &placement,
-            format!(
-                "The apply strategy of {placement} differs from the one that the run recorded ({}), \
-                 {}.",
-                enumerate(&differences),
-                run_failure::will_fail(cx)
-            ),
-        )
+        .finding(&placement, message)
         .severity(Severity::Warning);
     let finding = with_evidence(finding, cx, &placement, &differences).fix(format!(
         "Restore the apply strategy {}, if the change was a mistake.",

@@ -37,15 +37,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             }
             _ => String::new(),
         };
-        run_failure::finding(
-            cx,
-            rule,
-            &placement,
-            format!(
-                "The number of clusters that {placement} asks for was changed{numbers}{since} while \
-                 the run was under way, so the run failed."
-            ),
-        )
+        let message = format!(
+            "The number of clusters that {placement} asks for was changed{numbers}{since} while \
+             the run was under way, so the run failed."
+        );
+        run_failure::finding(cx, rule, &placement, message)
     } else {
         let (Some(run), Some(wanted), Some(recorded), Some(policy)) =
             (run_failure::live_run(cx), wanted, recorded, policy)
@@ -66,15 +62,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
                 run_failure::in_time(cx)
             ));
         }
-        rule.finding(
-            &placement,
-            format!(
-                "{placement} asks for {} but the run was computed for {recorded}, {}.",
-                count(usize::try_from(wanted).unwrap_or_default(), "cluster"),
-                run_failure::will_fail(cx)
-            ),
-        )
-        .severity(Severity::Warning)
+        let message = format!(
+            "{placement} asks for {} but the run was computed for {recorded}, {}.",
+            count(usize::try_from(wanted).unwrap_or_default(), "cluster"),
+            run_failure::will_fail(cx)
+        );
+        rule.finding(&placement, message)
+            .severity(Severity::Warning)
     };
     let mut finding = finding;
     finding = finding.known(

@@ -34,26 +34,20 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         (None, now) => unscheduled.then(|| (recorded, format!("is {}", now.unwrap_or_default()))),
     };
     let finding = if let Some((recorded, latest)) = told {
-        run_failure::finding(
-            cx,
-            rule,
-            &placement,
-            format!(
-                "The scheduling policy of {placement} was changed while the run was under way. The \
-                 run uses policy snapshot {recorded}; the latest {latest}."
-            ),
-        )
+        let message = format!(
+            "The scheduling policy of {placement} was changed while the run was under way. The \
+             run uses policy snapshot {recorded}; the latest {latest}."
+        );
+        run_failure::finding(cx, rule, &placement, message)
     } else if changed && run_failure::live_run(cx).is_some() {
-        rule.finding(
-            &placement,
-            format!(
-                "The scheduling policy of {placement} was changed after the run was initialized \
-                 (policy snapshot {recorded}, now {}), {}.",
-                now.unwrap_or_default(),
-                run_failure::will_fail(cx)
-            ),
-        )
-        .severity(Severity::Warning)
+        let message = format!(
+            "The scheduling policy of {placement} was changed after the run was initialized \
+             (policy snapshot {recorded}, now {}), {}.",
+            now.unwrap_or_default(),
+            run_failure::will_fail(cx)
+        );
+        rule.finding(&placement, message)
+            .severity(Severity::Warning)
     } else {
         return None;
     };

@@ -13,13 +13,9 @@ pub const RULE: Rule =
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let (stage, what) = describe(cause)?;
-    let mut finding = run_failure::finding(
-        cx,
-        rule,
-        cx.run_object(),
-        format!("The run's status is inconsistent: {what}."),
-    )
-    .clusters(clusters(cause));
+    let message = format!("The run's status is inconsistent: {what}.");
+    let mut finding =
+        run_failure::finding(cx, rule, cx.run_object(), message).clusters(clusters(cause));
     let gone = cx.run().and_then(|run| match cause {
         Cause::StrategySnapshotMissing if run.status.strategy.is_none() => {
             Some("status.stagedUpdateStrategySnapshot")

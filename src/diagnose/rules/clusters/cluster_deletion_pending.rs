@@ -41,11 +41,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         let subject = cluster
             .binding
             .map_or_else(|| cx.run_object(), Binding::object);
+        let message =
+            format!("The removal of the placement from {name} has not finished{since}{why}.");
         let mut finding = rule
-            .finding(
-                subject,
-                format!("The removal of the placement from {name} has not finished{since}{why}."),
-            )
+            .finding(subject, message)
             .root_if(held)
             .severity(match (held, late) {
                 (true, _) => Severity::Error,

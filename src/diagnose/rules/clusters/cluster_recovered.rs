@@ -39,17 +39,13 @@ fn between_clusters(
     let slowed = controller::slowed_by_errors(cx.inventory, rollout.run)?;
     let run = rollout.run.object();
     let next = slowed.since.checked_add(slowed.pace).ok()?;
-    let mut finding = rule
-        .finding(
-            &run,
-            format!(
-                "After the errors on {}, the controller may not check {} again before {next}; \
-                 nothing continues before that check.",
-                enumerate(&slowed.clusters),
-                run.name
-            ),
-        )
-        .severity(Severity::Warning);
+    let message = format!(
+        "After the errors on {}, the controller may not check {} again before {next}; \
+         nothing continues before that check.",
+        enumerate(&slowed.clusters),
+        run.name
+    );
+    let mut finding = rule.finding(&run, message).severity(Severity::Warning);
     let done = rollout.updated_clusters();
     for cluster in done.filter(|it| slowed.clusters.iter().any(|name| name == it.name)) {
         finding = finding.known(&run, cluster.ended_path(), cluster.ended);
@@ -126,11 +122,9 @@ fn finding_on(
         Some(next) => format!("; its next check comes by {next}"),
         None => String::new(),
     };
+    let message = format!("{name} {done}{since}, but the controller has not noticed it yet{next}.");
     let mut finding = rule
-        .finding(
-            binding.object(),
-            format!("{name} {done}{since}, but the controller has not noticed it yet{next}."),
-        )
+        .finding(binding.object(), message)
         .severity(Severity::warning_if(late))
         .stage(cluster.stage)
         .clusters([name])

@@ -47,16 +47,14 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     } else {
         "applies nothing"
     };
+    let message = format!(
+        "{placement} {so_far}: of {} compared, {} {verb} on {}.",
+        count(compared.len(), "cluster"),
+        enumerate(&objects),
+        enumerate(&clusters)
+    );
     let mut finding = rule
-        .finding(
-            &placement,
-            format!(
-                "{placement} {so_far}: of {} compared, {} {verb} on {}.",
-                count(compared.len(), "cluster"),
-                enumerate(&objects),
-                enumerate(&clusters)
-            ),
-        )
+        .finding(&placement, message)
         .clusters(clusters.iter().copied());
     for binding in differing().take(SHOWN) {
         let object = binding.object();

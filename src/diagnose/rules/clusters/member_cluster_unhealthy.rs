@@ -25,11 +25,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             let since = healthy
                 .since
                 .map_or_else(String::new, |since| format!(" since {since}"));
+            let message = format!("The member agent reports {name} as unhealthy{since}{why}.");
             let finding = needed
-                .finding(
-                    rule,
-                    format!("The member agent reports {name} as unhealthy{since}{why}."),
-                )
+                .finding(rule, message)
                 .condition_at(
                     &member.object(),
                     "status.agentStatus[type=MemberAgent]",

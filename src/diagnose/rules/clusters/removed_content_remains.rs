@@ -27,17 +27,15 @@ fn finding_on<'i>(
 ) -> Option<Finding> {
     let left = PlacementLeftover::of(cx, cluster)?;
     let late = left.lasting > STUCK_AFTER;
+    let message = format!(
+        "{} reports {cluster} as removed, but {} still being deleted after {}: {}.",
+        cx.run_object().name,
+        left.subject(),
+        duration::describe(left.lasting),
+        left.why()
+    );
     let finding = rule
-        .finding(
-            left.first().object(),
-            format!(
-                "{} reports {cluster} as removed, but {} still being deleted after {}: {}.",
-                cx.run_object().name,
-                left.subject(),
-                duration::describe(left.lasting),
-                left.why()
-            ),
-        )
+        .finding(left.first().object(), message)
         .severity(Severity::warning_if(late))
         .stage(stage)
         .clusters([cluster]);

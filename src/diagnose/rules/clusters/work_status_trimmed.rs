@@ -21,15 +21,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 continue;
             };
             let cluster = failing.cluster;
+            let message = format!(
+                "The status of Work {} of {cluster} was too large, so it omits details of \
+                 drifts and differences: an empty list does not mean that there are none.",
+                work.meta.name
+            );
             let mut finding = rule
-                .finding(
-                    work.object(),
-                    format!(
-                        "The status of Work {} of {cluster} was too large, so it omits details of \
-                         drifts and differences: an empty list does not mean that there are none.",
-                        work.meta.name
-                    ),
-                )
+                .finding(work.object(), message)
                 .clusters([cluster])
                 .condition(&work.object(), trimmed)
                 .look(format!("Inspect the objects on {cluster}."));

@@ -38,15 +38,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     // The same later run is then decided about there.
     let goes_back = !would_go_back(rollout).is_empty();
     let own = &rollout.run.status.snapshot_index;
+    let message = format!(
+        "{names} {verb} as done in {}, but {has} {held}, not snapshot {own}; the run does \
+         not update {them} again.",
+        run.name
+    );
     let mut finding = rule
-        .finding(
-            &run,
-            format!(
-                "{names} {verb} as done in {}, but {has} {held}, not snapshot {own}; the run does \
-                 not update {them} again.",
-                run.name
-            ),
-        )
+        .finding(&run, message)
         .root_if(cx.is_resting() && !goes_back)
         .clusters(lost.iter().map(|lost| lost.cluster))
         .evidence(&run, rollout.run.snapshot_path(), own);

@@ -27,15 +27,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         }
         None => String::new(),
     };
+    let message = format!(
+        "{} {verb} snapshot {used}, which was already outdated when the run was \
+         initialized: KubeFleet had delayed the snapshot of a newer change{newer}.",
+        run_object.name
+    );
     let mut finding = rule
-        .finding(
-            &run_object,
-            format!(
-                "{} {verb} snapshot {used}, which was already outdated when the run was \
-                 initialized: KubeFleet had delayed the snapshot of a newer change{newer}.",
-                run_object.name
-            ),
-        )
+        .finding(&run_object, message)
         .clusters(
             cx.rollout
                 .iter()

@@ -53,19 +53,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             (true, 1) => "has",
             (true, _) => "have",
         };
-        let finding = rule
-            .finding(
-                now.object(),
-                format!(
-                    "The override {} was changed after {} recorded it: {} {verb} {}, not {}.",
-                    names::override_of(&kept.name),
-                    run.meta.name,
-                    enumerate(&clusters),
-                    kept.name,
-                    now.meta.name
-                ),
-            )
-            .clusters(clusters);
+        let message = format!(
+            "The override {} was changed after {} recorded it: {} {verb} {}, not {}.",
+            names::override_of(&kept.name),
+            run.meta.name,
+            enumerate(&clusters),
+            kept.name,
+            now.meta.name
+        );
+        let finding = rule.finding(now.object(), message).clusters(clusters);
         Some(compared(finding, now, &kept.name))
     };
     let changed = changed.into_iter().filter_map(finding);
@@ -111,15 +107,13 @@ fn added(
     };
     let object = now.object();
     let names = enumerate(&clusters);
-    let finding = rule.finding(
-        &object,
-        format!(
-            "The override {} was added or changed after {} recorded its overrides: {names} {verb} \
-             content without it.",
-            origin(now),
-            run.meta.name,
-        ),
+    let message = format!(
+        "The override {} was added or changed after {} recorded its overrides: {names} {verb} \
+         content without it.",
+        origin(now),
+        run.meta.name,
     );
+    let finding = rule.finding(&object, message);
     let finding = finding
         .clusters(clusters)
         .created(&object, now.meta.created);

@@ -60,13 +60,10 @@ fn at_open_gate(
     let ago = lasting.map_or_else(String::new, |lasting| {
         format!(" {} ago", duration::describe(lasting))
     });
+    let message =
+        format!("{name} was approved correctly{ago}; the controller accepts it at its next check.");
     let finding = rule
-        .finding(
-            &object,
-            format!(
-                "{name} was approved correctly{ago}; the controller accepts it at its next check."
-            ),
-        )
+        .finding(&object, message)
         .stage(gate.stage)
         .condition(&object, approved);
     Some(finding.look_with(

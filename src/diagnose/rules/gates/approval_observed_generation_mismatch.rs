@@ -28,27 +28,25 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Find
         Some(observed) => format!("carries observedGeneration {observed}"),
     };
     let name = &request.meta.name;
+    let message = format!(
+        "{name} was approved, but the approval {seen} while the request is at \
+         generation {generation}. The controller ignores it silently."
+    );
     Some(
-        rule.finding(
-            &object,
-            format!(
-                "{name} was approved, but the approval {seen} while the request is at \
-                 generation {generation}. The controller ignores it silently."
+        rule.finding(&object, message)
+            .root_if(cx.verdict == Verdict::WaitingForApproval)
+            .stage(gate.stage)
+            .observed(&object, approved)
+            .evidence(&object, "metadata.generation", request.meta.generation)
+            .condition(&object, approved)
+            .evidence(
+                &object,
+                format!("status.conditions[type={}]", reasons::APPROVAL_ACCEPTED),
+                ABSENT,
+            )
+            .fix_with(
+                "Approve it again: it then carries the request's generation.",
+                cx.command("approve").arg(name),
             ),
-        )
-        .root_if(cx.verdict == Verdict::WaitingForApproval)
-        .stage(gate.stage)
-        .observed(&object, approved)
-        .evidence(&object, "metadata.generation", request.meta.generation)
-        .condition(&object, approved)
-        .evidence(
-            &object,
-            format!("status.conditions[type={}]", reasons::APPROVAL_ACCEPTED),
-            ABSENT,
-        )
-        .fix_with(
-            "Approve it again: it then carries the request's generation.",
-            cx.command("approve").arg(name),
-        ),
     )
 }

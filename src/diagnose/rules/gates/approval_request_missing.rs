@@ -69,15 +69,13 @@ fn deleted(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Fi
     } else {
         "is next checked"
     };
+    let message = format!(
+        "{} waits for {name}, which was deleted; the controller creates a new one when \
+         the run {when}.",
+        run.name
+    );
     let mut finding = rule
-        .finding(
-            &object,
-            format!(
-                "{} waits for {name}, which was deleted; the controller creates a new one when \
-                 the run {when}.",
-                run.name
-            ),
-        )
+        .finding(&object, message)
         .root_if(cx.verdict == Verdict::WaitingForApproval)
         .stage(gate.stage)
         .evidence(&run, format!("{base}.approvalRequestName"), name);

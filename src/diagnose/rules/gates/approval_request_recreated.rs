@@ -27,28 +27,26 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Find
         return None;
     }
     let (object, name) = (request.object(), &request.meta.name);
+    let message = format!(
+        "{name} is {} newer than the run's record of it: it was deleted and created \
+         again, so an approval of the first one no longer counts.",
+        duration::describe(created.duration_since(asked))
+    );
     Some(
-        rule.finding(
-            &object,
-            format!(
-                "{name} is {} newer than the run's record of it: it was deleted and created \
-                 again, so an approval of the first one no longer counts.",
-                duration::describe(created.duration_since(asked))
+        rule.finding(&object, message)
+            .stage(gate.stage)
+            .evidence(&object, "metadata.creationTimestamp", created)
+            .evidence(
+                &run,
+                format!(
+                    "{}.conditions[type=ApprovalRequestCreated].lastTransitionTime",
+                    gate.path()
+                ),
+                asked,
+            )
+            .fix_with(
+                "Approve it, also if the first one was approved.",
+                cx.command("approve").arg(name),
             ),
-        )
-        .stage(gate.stage)
-        .evidence(&object, "metadata.creationTimestamp", created)
-        .evidence(
-            &run,
-            format!(
-                "{}.conditions[type=ApprovalRequestCreated].lastTransitionTime",
-                gate.path()
-            ),
-            asked,
-        )
-        .fix_with(
-            "Approve it, also if the first one was approved.",
-            cx.command("approve").arg(name),
-        ),
     )
 }

@@ -51,14 +51,12 @@ fn late_write(
     delay: &ControllerSilence,
 ) -> Finding {
     let run = cx.run_object();
+    let message = format!(
+        "{} Its writes may be refused: then it tries again after ever longer pauses.",
+        owed(cx, delay)
+    );
     let finding = rule
-        .finding(
-            &run,
-            format!(
-                "{} Its writes may be refused: then it tries again after ever longer pauses.",
-                owed(cx, delay)
-            ),
-        )
+        .finding(&run, message)
         .root()
         .severity(Severity::Warning);
     evidence(cx, rollout, delay, finding).look_with(
@@ -71,30 +69,28 @@ fn late_write(
 fn untouched(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let age = initialization_overdue(cx).filter(|_| !cx.run().is_some_and(UpdateRun::is_seen))?;
     let run = cx.run_object();
+    let message = format!(
+        "No controller has processed {run} in the {} since its creation: it has no \
+         finalizer and no status.",
+        duration::describe(age)
+    );
     Some(
-        rule.finding(
-            &run,
-            format!(
-                "No controller has processed {run} in the {} since its creation: it has no \
-                 finalizer and no status.",
-                duration::describe(age)
-            ),
-        )
-        .root()
-        .evidence(
-            &run,
-            format!("metadata.finalizers[{}]", names::RUN_FINALIZER),
-            ABSENT,
-        )
-        .evidence(&run, "status.conditions", ABSENT)
-        .look_with(
-            "Check whether the hub agent runs and serves update runs.",
-            CommandLine::fleet("doctor"),
-        )
-        .fix(format!(
-            "Start the hub agent with {}: it then picks up this run by itself.",
-            flags(cx)
-        )),
+        rule.finding(&run, message)
+            .root()
+            .evidence(
+                &run,
+                format!("metadata.finalizers[{}]", names::RUN_FINALIZER),
+                ABSENT,
+            )
+            .evidence(&run, "status.conditions", ABSENT)
+            .look_with(
+                "Check whether the hub agent runs and serves update runs.",
+                CommandLine::fleet("doctor"),
+            )
+            .fix(format!(
+                "Start the hub agent with {}: it then picks up this run by itself.",
+                flags(cx)
+            )),
     )
 }
 

@@ -36,15 +36,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
 
 fn passing(cx: &DiagnosisContext<'_>, rule: &Rule, what: &str) -> Finding {
     let run = cx.run_object();
-    let finding = run_failure::finding(
-        cx,
-        rule,
-        &run,
-        format!(
-            "The initialization of {} failed with an error that may be temporary: {what}.",
-            run.name
-        ),
+    let message = format!(
+        "The initialization of {} failed with an error that may be temporary: {what}.",
+        run.name
     );
+    let finding = run_failure::finding(cx, rule, &run, message);
     finding
         .fix_with(
             format!(
@@ -69,15 +65,11 @@ fn unsettled(cx: &DiagnosisContext<'_>, rule: &Rule, key: &ObjectKey, state: &st
         .bindings
         .iter()
         .find(|binding| binding.meta.name == key.name);
-    let mut finding = run_failure::finding(
-        cx,
-        rule,
-        &object,
-        format!(
-            "The scheduler was still working on {object} (state {state}) when {} was initialized.",
-            run.name
-        ),
+    let message = format!(
+        "The scheduler was still working on {object} (state {state}) when {} was initialized.",
+        run.name
     );
+    let mut finding = run_failure::finding(cx, rule, &object, message);
     if let Some(binding) = binding {
         finding = finding
             .clusters([binding.spec.cluster.as_str()])

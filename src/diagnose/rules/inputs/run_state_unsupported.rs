@@ -19,15 +19,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     } else {
         "was"
     };
-    let finding = run_failure::finding(
-        cx,
-        rule,
-        &run,
-        format!(
-            "{run} {verb} in state {state}, which the hub's controller does not support. Supported \
-             states: Initialize, Run, Stop."
-        ),
+    let message = format!(
+        "{run} {verb} in state {state}, which the hub's controller does not support. Supported \
+         states: Initialize, Run, Stop."
     );
+    let finding = run_failure::finding(cx, rule, &run, message);
     Some(finding.known(&run, "spec.state", now).fix_with(
         format!(
             "Start a new run: {} was created for an older KubeFleet and has failed for good.",

@@ -56,12 +56,9 @@ fn headless(cx: &DiagnosisContext<'_>, rule: &Rule) -> Finding {
     );
     let mended = index.is_some_and(|index| parts(cx, index).any(ResourceSnapshot::is_master));
     let tail = if mended { ", but it has one now" } else { "" };
-    let mut finding = run_failure::finding(
-        cx,
-        rule,
-        &object,
-        format!("{which} of {object} had no first part with the version's hash {when}{tail}."),
-    );
+    let message =
+        format!("{which} of {object} had no first part with the version's hash {when}{tail}.");
+    let mut finding = run_failure::finding(cx, rule, &object, message);
     for part in index.into_iter().flat_map(|index| parts(cx, index)).take(5) {
         let value = if part.is_master() {
             "present"
@@ -95,16 +92,12 @@ fn partial(
     let whole =
         expected.is_some_and(|expected| usize::try_from(expected).is_ok_and(|it| now >= it));
     let tail = if whole { ", but all exist now" } else { "" };
-    let finding = run_failure::finding(
-        cx,
-        rule,
-        &object,
-        format!(
-            "Only {} of {} parts of {object} were seen {when}{tail}.",
-            number(existing),
-            number(expected)
-        ),
+    let message = format!(
+        "Only {} of {} parts of {object} were seen {when}{tail}.",
+        number(existing),
+        number(expected)
     );
+    let finding = run_failure::finding(cx, rule, &object, message);
     let finding = evidence(cx, finding, master);
     // In a namespace the controller looks for the parts without it, and never finds them.
     // Source: utils/controller/resource_snapshot_resolver.go:FetchAllResourceSnapshotsAlongWithMaster.
@@ -129,12 +122,8 @@ fn uncounted(cx: &DiagnosisContext<'_>, rule: &Rule, master: &str) -> Finding {
         .find(|snapshot| snapshot.meta.name == master);
     let mended = now.is_some_and(|snapshot| snapshot.parts().is_some_and(|parts| parts > 0));
     let tail = if mended { ", but it does now" } else { "" };
-    let finding = run_failure::finding(
-        cx,
-        rule,
-        &object,
-        format!("{object} did not say how many parts it has {when}{tail}."),
-    );
+    let message = format!("{object} did not say how many parts it has {when}{tail}.");
+    let finding = run_failure::finding(cx, rule, &object, message);
     let finding = evidence(cx, finding, master);
     if mended {
         return run_failure::just_new_run(cx, finding);

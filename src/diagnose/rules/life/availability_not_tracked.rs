@@ -26,17 +26,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .iter()
         .map(|(cluster, _, _)| cluster.name)
         .collect();
+    let message = format!(
+        "{} ({}) {} as done although KubeFleet cannot track the availability of some objects: it \
+         takes them for available once they are applied.",
+        count(names.len(), "cluster"),
+        enumerate(&names),
+        if names.len() == 1 { "counts" } else { "count" },
+    );
     let mut finding = rule
-        .finding(
-            rollout.run.object(),
-            format!(
-                "{} ({}) {} as done although KubeFleet cannot track the availability of some objects: it \
-                 takes them for available once they are applied.",
-                count(names.len(), "cluster"),
-                enumerate(&names),
-                if names.len() == 1 { "counts" } else { "count" },
-            ),
-        )
+        .finding(rollout.run.object(), message)
         .clusters(names.iter().copied());
     for (_, binding, available) in untracked.iter().take(3) {
         finding = finding.condition(&binding.object(), *available);

@@ -31,15 +31,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         "failed"
     };
     let state = run.spec.state.as_deref().unwrap_or("absent");
+    let message = format!(
+        "{} was edited after it had {how} (state is now {state}). The controller ignores \
+         changes to a finished run.",
+        run.object()
+    );
     let finding = rule
-        .finding(
-            run.object(),
-            format!(
-                "{} was edited after it had {how} (state is now {state}). The controller ignores \
-                 changes to a finished run.",
-                run.object()
-            ),
-        )
+        .finding(run.object(), message)
         .evidence(run.object(), "metadata.generation", generation)
         .observed(run.object(), terminal)
         .evidence(run.object(), "spec.state", state)

@@ -28,16 +28,14 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     } else {
         held
     };
+    let message = format!(
+        "{} {held}; its approval requests are deleted with it, and nothing is rolled \
+         back{}.",
+        run.object(),
+        keeps(cx)
+    );
     let mut finding = rule
-        .finding(
-            run.object(),
-            format!(
-                "{} {held}; its approval requests are deleted with it, and nothing is rolled \
-                 back{}.",
-                run.object(),
-                keeps(cx)
-            ),
-        )
+        .finding(run.object(), message)
         .severity(match (long, is_released) {
             (true, _) => Severity::Error,
             (false, true) => Severity::Warning,

@@ -33,16 +33,14 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .clusters()
         .filter(|cluster| cluster.state != ClusterState::Done)
         .map(|cluster| cluster.name);
+    let message = format!(
+        "The hub agent that ran {} ignored spec.state, which is {}. The hub now serves the states \
+         that an upgraded agent honors: with that one, the run stalls.",
+        run.object(),
+        run.spec.state.as_deref().unwrap_or("Initialize by default")
+    );
     let mut finding = rule
-        .finding(
-            run.object(),
-            format!(
-                "The hub agent that ran {} ignored spec.state, which is {}. The hub now serves the states \
-                 that an upgraded agent honors: with that one, the run stalls.",
-                run.object(),
-                run.spec.state.as_deref().unwrap_or("Initialize by default")
-            ),
-        )
+        .finding(run.object(), message)
         .root()
         .clusters(left)
         .evidence(run.object(), "spec.state", run.spec.state.as_deref());

@@ -21,13 +21,12 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         return None;
     }
     let run = rollout.run;
-    let mut finding = rule
-        .finding(
-            run.object(),
-            format!("{} {}", run.object(), resting::not_started(rollout)),
-        )
-        .root()
-        .evidence(run.object(), "spec.state", run.spec.state.as_deref());
+    let message = format!("{} {}", run.object(), resting::not_started(rollout));
+    let mut finding = rule.finding(run.object(), message).root().evidence(
+        run.object(),
+        "spec.state",
+        run.spec.state.as_deref(),
+    );
     finding = finding.condition(&run.object(), run.condition(reasons::INITIALIZED));
     let content = content_since(rollout).map_or_else(String::new, |since| {
         format!(" Its content is that of {since}, without later changes on the hub.")

@@ -43,16 +43,14 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         return None;
     }
     let state = run.spec.state.as_deref().unwrap_or("absent");
+    let message = format!(
+        "The spec of {} is at generation {generation} (state {state}), but the controller's \
+         last write, {} ago, covers generation {observed}.",
+        run.object(),
+        duration::describe(silent)
+    );
     let mut finding = rule
-        .finding(
-            run.object(),
-            format!(
-                "The spec of {} is at generation {generation} (state {state}), but the controller's \
-                 last write, {} ago, covers generation {observed}.",
-                run.object(),
-                duration::describe(silent)
-            ),
-        )
+        .finding(run.object(), message)
         .evidence(run.object(), "metadata.generation", generation)
         .computed(
             run.object(),

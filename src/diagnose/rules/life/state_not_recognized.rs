@@ -28,11 +28,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             format!("has a task of type {} in stage {}", task.kind, stage.name)
         }
     };
+    let message =
+        format!("The run {what}. No known KubeFleet has that, so what comes next is unknown.");
     let finding = rule
-        .finding(
-            &run,
-            format!("The run {what}. No known KubeFleet has that, so what comes next is unknown."),
-        )
+        .finding(&run, message)
         .root()
         .condition(&run, progressing)
         .known(&run, "spec.state", state);

@@ -14,14 +14,12 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let first = left.first()?;
     let (run, name) = (rollout.run.object(), &rollout.run.meta.name);
     let clusters = enumerate(left.iter().map(|cluster| cluster.name));
+    let message = format!(
+        "{run} can never stop: it must still remove the placement from {clusters}, but a \
+         stopping run starts no removal."
+    );
     let mut finding = rule
-        .finding(
-            &run,
-            format!(
-                "{run} can never stop: it must still remove the placement from {clusters}, but a \
-                 stopping run starts no removal."
-            ),
-        )
+        .finding(&run, message)
         .root()
         .stage(first.stage)
         .clusters(left.iter().map(|cluster| cluster.name))

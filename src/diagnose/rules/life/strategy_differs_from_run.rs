@@ -42,18 +42,14 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             if differences.is_empty() {
                 return Vec::new();
             }
-            let finding = rule.finding(
-                &object,
-                format!(
-                    "{object} differs from the run's copy ({}); {}.",
-                    enumerate(&differences),
-                    if has_failed {
-                        "a new run takes it as it is now"
-                    } else {
-                        "the run uses its copy"
-                    }
-                ),
-            );
+            let uses = if has_failed {
+                "a new run takes it as it is now"
+            } else {
+                "the run uses its copy"
+            };
+            let differ = enumerate(&differences);
+            let message = format!("{object} differs from the run's copy ({differ}); {uses}.");
+            let finding = rule.finding(&object, message);
             let of_run = (run.object(), "status.stagedUpdateStrategySnapshot");
             let finding = first_difference(finding, &of_run, recorded, &live.spec);
             let finding = first_difference(finding, &(object, "spec"), &live.spec, recorded);

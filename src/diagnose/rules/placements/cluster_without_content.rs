@@ -201,17 +201,15 @@ fn lost_with_cluster(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> 
     let index = first
         .snapshot_index()
         .filter(|index| inventory.snapshot(index).is_some());
+    let message = format!(
+        "{} is no longer sent to {}: the MemberCluster was created again at {joined}, after a \
+         run had written the binding. KubeFleet sends nothing until another run does, and \
+         does not watch what is still there.",
+        inventory.placement_name,
+        enumerate(&names),
+    );
     let mut finding = rule
-        .finding(
-            cx.placement_object(),
-            format!(
-                "{} is no longer sent to {}: the MemberCluster was created again at {joined}, after a \
-                 run had written the binding. KubeFleet sends nothing until another run does, and \
-                 does not watch what is still there.",
-                inventory.placement_name,
-                enumerate(&names),
-            ),
-        )
+        .finding(cx.placement_object(), message)
         .severity(Severity::Error)
         .root_if(cx.verdict.wants_root_cause() && !cx.is_resting())
         .clusters(names.iter().copied());
@@ -252,17 +250,15 @@ fn never_reached(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         return None;
     }
     let (them, they_were) = by_number(empty.len(), ("it", "it was"), ("them", "they were"));
+    let message = format!(
+        "{} of {} ({}) received no content: no run has reached {them} since {they_were} \
+         scheduled.",
+        count(empty.len(), "cluster"),
+        inventory.placement_name,
+        enumerate(empty.iter().map(|binding| binding.spec.cluster.as_str())),
+    );
     let mut finding = rule
-        .finding(
-            cx.placement_object(),
-            format!(
-                "{} of {} ({}) received no content: no run has reached {them} since {they_were} \
-                 scheduled.",
-                count(empty.len(), "cluster"),
-                inventory.placement_name,
-                enumerate(empty.iter().map(|binding| binding.spec.cluster.as_str())),
-            ),
-        )
+        .finding(cx.placement_object(), message)
         .root_if(without_run)
         .clusters(empty.iter().map(|binding| binding.spec.cluster.as_str()));
     for binding in empty.iter().take(3) {

@@ -78,15 +78,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     };
     let placement = cx.placement_object();
     let is_gone = inventory.is_placement_going();
+    let message = format!(
+        "The content of {} is being removed from {}: {what}.",
+        placement.name,
+        enumerate(&clusters)
+    );
     let mut finding = rule
-        .finding(
-            &placement,
-            format!(
-                "The content of {} is being removed from {}: {what}.",
-                placement.name,
-                enumerate(&clusters)
-            ),
-        )
+        .finding(&placement, message)
         .root_if(cx.run().is_none() && cx.verdict.wants_root_cause())
         .clusters(clusters);
     for binding in bindings.iter().take(SHOWN) {

@@ -42,24 +42,22 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .map(|binding| binding.spec.cluster.as_str())
         .collect();
     let object = placement.object();
+    let message = format!(
+        "{} has strategy External and {}: {} received nothing yet.",
+        object.name,
+        if inventory.runs.is_complete() {
+            "waits for its first update run"
+        } else {
+            "no update run has reached it"
+        },
+        match clusters.len() {
+            0 => "its clusters have".to_owned(),
+            1 => "its 1 cluster has".to_owned(),
+            n => format!("its {} have", count(n, "cluster")),
+        }
+    );
     let mut finding = rule
-        .finding(
-            &object,
-            format!(
-                "{} has strategy External and {}: {} received nothing yet.",
-                object.name,
-                if inventory.runs.is_complete() {
-                    "waits for its first update run"
-                } else {
-                    "no update run has reached it"
-                },
-                match clusters.len() {
-                    0 => "its clusters have".to_owned(),
-                    1 => "its 1 cluster has".to_owned(),
-                    n => format!("its {} have", count(n, "cluster")),
-                }
-            ),
-        )
+        .finding(&object, message)
         .root()
         .clusters(clusters)
         .evidence(

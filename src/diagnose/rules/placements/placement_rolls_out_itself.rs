@@ -28,29 +28,18 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .filter(|p| !p.is_external())?;
     let object = placement.object();
     let kind = placement.rollout_type();
-    Some(
-        rule.finding(
-            &object,
-            format!(
-                "{} has strategy {kind}: KubeFleet rolls it out by itself, and update runs do not \
-                 apply to it.",
-                object.name
-            ),
-        )
-        .root()
-        .evidence(
-            &object,
-            "spec.strategy.type",
-            placement
-                .spec
-                .strategy
-                .as_deref()
-                .map(|strategy| &strategy.kind),
-        )
-        .fix(format!(
-            "Set `spec.strategy.type: External`, if it is to be rolled out in stages. {EXTERNAL_STAYS}"
-        )),
-    )
+    let message = format!(
+        "{} has strategy {kind}: KubeFleet rolls it out by itself, and update runs do not \
+         apply to it.",
+        object.name
+    );
+    let strategy = placement.spec.strategy.as_deref();
+    let kind = strategy.map(|strategy| &strategy.kind);
+    let finding = rule.finding(&object, message).root();
+    let finding = finding.evidence(&object, "spec.strategy.type", kind);
+    Some(finding.fix(format!(
+        "Set `spec.strategy.type: External`, if it is to be rolled out in stages. {EXTERNAL_STAYS}"
+    )))
 }
 
 /// What it rolled out by itself before it was External again: that passed no gate.
@@ -59,15 +48,13 @@ fn ahead_of_run(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -
     let sent = sent_without_run(rollout).filter(|_| placement.is_external())?;
     let run = &rollout.run.meta.name;
     let object = placement.object();
+    let message = format!(
+        "{} while {} was not External: it passed no stage and no gate of {run}.",
+        sent.describe(),
+        object.name
+    );
     let mut finding = rule
-        .finding(
-            &object,
-            format!(
-                "{} while {} was not External: it passed no stage and no gate of {run}.",
-                sent.describe(),
-                object.name
-            ),
-        )
+        .finding(&object, message)
         .severity(Severity::Warning)
         .clusters(sent.clusters.iter().map(|it| it.name));
     for binding in sent.clusters.iter().filter_map(|it| it.binding).take(SHOWN) {

@@ -17,20 +17,18 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         return None;
     }
     let object = cx.placement_object();
-    let mut finding = rule.finding(
-        &object,
-        format!(
-            "The verdict is that of {}; {} on {}: {}.",
-            chosen.meta.name,
-            count(others.len(), "other run"),
-            object.name,
-            enumerate(
-                others
-                    .iter()
-                    .map(|run| format!("{} ({})", run.meta.name, state(run)))
-            ),
+    let message = format!(
+        "The verdict is that of {}; {} on {}: {}.",
+        chosen.meta.name,
+        count(others.len(), "other run"),
+        object.name,
+        enumerate(
+            others
+                .iter()
+                .map(|run| format!("{} ({})", run.meta.name, state(run)))
         ),
     );
+    let mut finding = rule.finding(&object, message);
     for run in &others {
         let path = match state(run) {
             "being deleted" => "metadata.deletionTimestamp",
