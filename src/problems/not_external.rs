@@ -21,8 +21,6 @@ pub fn not_external(
         let kind = strategy.map(|strategy| &strategy.kind);
         problem = problem.evidence(object, "spec.strategy.type", kind);
     }
-    problem.fix_with(
-        format!("Set the rollout strategy of the placement to External. {EXTERNAL_STAYS}"),
-        make_external(object),
-    )
+    let action = format!("Set the rollout strategy of the placement to External. {EXTERNAL_STAYS}");
+    problem.fix_with(action, make_external(object))
 }

@@ -56,10 +56,8 @@ pub fn placement_missing(
         command.flag("--strategy", strategy)
     };
     for meant in &meant {
-        problem = problem.look_with(
-            format!("Check what a run of {meant} would do, if you meant that placement."),
-            of(meant, "plan"),
-        );
+        let action = format!("Check what a run of {meant} would do, if you meant that placement.");
+        problem = problem.look_with(action, of(meant, "plan"));
     }
     if let [meant] = meant.as_slice() {
         problem = problem.fix_with(

@@ -70,10 +70,8 @@ pub fn several_latest(
         let unmark = object
             .kubectl("label")
             .arg(format!("{}=false", names::IS_LATEST));
-        problem.fix_with(
-            format!("Set the label of {which} to false: nothing fixes it automatically."),
-            unmark.switch("--overwrite"),
-        )
+        let action = format!("Set the label of {which} to false: nothing fixes it automatically.");
+        problem.fix_with(action, unmark.switch("--overwrite"))
     };
     if latest.is_empty() {
         let any = inventory.scope.object(Concept::PolicySnapshot, "NAME");

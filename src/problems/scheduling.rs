@@ -279,14 +279,11 @@ pub fn evidence<B: ComposeText>(
     const SHOWN: usize = 8;
     let object = policy.object();
     for decision in left_out(policy).take(SHOWN) {
-        finding = finding.evidence(
-            &object,
-            format!(
-                "status.targetClusters[clusterName={}].reason",
-                decision.cluster
-            ),
-            &decision.reason,
+        let path = format!(
+            "status.targetClusters[clusterName={}].reason",
+            decision.cluster
         );
+        finding = finding.evidence(&object, path, &decision.reason);
         if let Some((member, _)) = near(policy, inventory, decision) {
             finding = finding.evidence(member.object(), "metadata.labels", &member.meta.labels);
         }

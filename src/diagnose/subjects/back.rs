@@ -69,12 +69,10 @@ pub(in crate::diagnose) fn replaced_or_deleted(
         );
     }
     let delete = cx.command("delete").arg(&name);
-    finding.disrupt_with(
-        format!(
-            "Or delete {name}, if the clusters should keep that version: this changes nothing on them."
-        ),
-        delete,
-    )
+    let action = format!(
+        "Or delete {name}, if the clusters should keep that version: this changes nothing on them."
+    );
+    finding.disrupt_with(action, delete)
 }
 
 /// What to do about a run whose content was taken back, where nobody is to let it continue.

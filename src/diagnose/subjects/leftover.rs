@@ -100,10 +100,8 @@ impl<'i> PlacementLeftover<'i> {
 
     pub fn steps(&self, finding: Finding) -> Finding {
         let cluster = self.cluster;
-        let finding = finding.look_with(
-            format!("List what is left for {cluster}."),
-            steps::works_for(&self.placement, cluster),
-        );
+        let action = format!("List what is left for {cluster}.");
+        let finding = finding.look_with(action, steps::works_for(&self.placement, cluster));
         self.who_acts(finding)
     }
 
@@ -138,8 +136,7 @@ fn see_applied_work(finding: Finding, work: &Work, cluster: &str) -> Finding {
 
 /// Adds a check of the member agent, which ends the removal.
 pub(in crate::diagnose) fn ask_agent(finding: Finding, cluster: &str) -> Finding {
-    finding.look_with(
-        format!("Check the agent of {cluster}: it must remove the content, then the Work."),
-        steps::member_agent(cluster),
-    )
+    let action =
+        format!("Check the agent of {cluster}: it must remove the content, then the Work.");
+    finding.look_with(action, steps::member_agent(cluster))
 }

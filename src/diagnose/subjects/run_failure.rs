@@ -141,13 +141,11 @@ pub(in crate::diagnose) fn undo_in_time(cx: &DiagnosisContext<'_>) -> String {
 
 /// Adds the step that follows every repair: a failed run never continues.
 pub(in crate::diagnose) fn then_new_run(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
-    finding.fix_with(
-        format!(
-            "Then start a new run: {} has failed for good.",
-            cx.run_object().name
-        ),
-        cx.new_run_command(),
-    )
+    let action = format!(
+        "Then start a new run: {} has failed for good.",
+        cx.run_object().name
+    );
+    finding.fix_with(action, cx.new_run_command())
 }
 
 /// Adds the only step that is left when the cause is fixed.
@@ -162,11 +160,9 @@ pub(in crate::diagnose) fn just_new_run(cx: &DiagnosisContext<'_>, finding: Find
         let names = enumerate(names);
         finding.look(format!("Check this first: {names} {fail} already."))
     };
-    finding.fix_with(
-        format!(
-            "Start a new run: the cause is fixed, but {} has failed for good.",
-            cx.run_object().name
-        ),
-        cx.new_run_command(),
-    )
+    let action = format!(
+        "Start a new run: the cause is fixed, but {} has failed for good.",
+        cx.run_object().name
+    );
+    finding.fix_with(action, cx.new_run_command())
 }

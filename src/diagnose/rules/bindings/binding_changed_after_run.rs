@@ -111,10 +111,8 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, binding: &Binding, run: &Upda
     if !is_alone || cx.inventory.runs_under_way().next().is_some() {
         return finding;
     }
-    finding.fix_with(
-        format!(
-            "Start a run with snapshot {had}: it writes the binding again, and changes no cluster."
-        ),
-        cx.fresh_run_command(Some(had)),
-    )
+    let action = format!(
+        "Start a run with snapshot {had}: it writes the binding again, and changes no cluster."
+    );
+    finding.fix_with(action, cx.fresh_run_command(Some(had)))
 }

@@ -145,13 +145,11 @@ fn remedies(cx: &DiagnosisContext<'_>, mut finding: Finding, winner: WinningRun<
                 "Start a new run, if you still want the content of this run: this one cannot continue.",
             );
         }
-        return finding.disrupt_with(
-            format!(
-                "Delete {}, which is of no more use: this changes nothing on its clusters.",
-                cx.run_object().name
-            ),
-            cx.command("delete").arg(&cx.run_object().name),
+        let action = format!(
+            "Delete {}, which is of no more use: this changes nothing on its clusters.",
+            cx.run_object().name
         );
+        return finding.disrupt_with(action, cx.command("delete").arg(&cx.run_object().name));
     }
     let over = winner
         .run

@@ -102,10 +102,9 @@ fn finish(
             .look_with(look, object.kubectl("get").flag("-o", "yaml"))
             .disrupt_with(delete, object.kubectl("delete"))
     } else {
-        finding.look_with(
-            format!("Check whether {owner} exists and still waits for it: do not delete it then."),
-            cx.command("status").arg(owner),
-        )
+        let action =
+            format!("Check whether {owner} exists and still waits for it: do not delete it then.");
+        finding.look_with(action, cx.command("status").arg(owner))
     };
     finding.next_run(
         cx,

@@ -147,10 +147,8 @@ fn finding(
         finding = finding.evidence(binding.object(), "spec.state", &binding.spec.state);
     }
     finding = if cx.inventory.member_is_absent(cluster) {
-        finding.look_with(
-            format!("List the clusters of the fleet: {cluster} is missing."),
-            steps::member_clusters(),
-        )
+        let action = format!("List the clusters of the fleet: {cluster} is missing.");
+        finding.look_with(action, steps::member_clusters())
     } else {
         finding.look_with(
             format!(

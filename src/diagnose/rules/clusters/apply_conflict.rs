@@ -86,10 +86,8 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         1 => enumerate(&managers),
         _ => "the other managers".to_owned(),
     };
-    let finding = finding.look_with(
-        format!("Check which fields of {object} have which manager on {on}."),
-        affected.kubectl("get").showing_field_managers(),
-    );
+    let action = format!("Check which fields of {object} have which manager on {on}.");
+    let finding = finding.look_with(action, affected.kubectl("get").showing_field_managers());
     if is_with_agent {
         return finding.same_content(affected.cx, capital(FORCE));
     }

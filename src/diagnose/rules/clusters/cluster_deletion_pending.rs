@@ -73,10 +73,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 binding.object().kubectl("get").flag("-o", "yaml"),
             );
         } else {
-            finding = finding.look_with(
-                format!("List the remaining Works for {name}."),
-                steps::works_for(&cx.placement_object(), name),
-            );
+            let action = format!("List the remaining Works for {name}.");
+            finding = finding.look_with(action, steps::works_for(&cx.placement_object(), name));
         }
         if held {
             let remove = format!("Ask the owner of {} to remove it.", enumerate(&foreign));

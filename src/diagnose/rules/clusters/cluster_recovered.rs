@@ -129,11 +129,8 @@ fn finding_on(
         .stage(cluster.stage)
         .clusters([name])
         .condition(&binding.object(), fine);
-    finding = finding.known(
-        binding.object(),
-        format!("status.conditions[type={}].lastTransitionTime", fine.kind),
-        fine.since,
-    );
+    let path = format!("status.conditions[type={}].lastTransitionTime", fine.kind);
+    finding = finding.known(binding.object(), path, fine.since);
     finding = finding.condition(&rollout.run.object(), rollout.progressing());
     let run = &rollout.run.meta.name;
     finding =

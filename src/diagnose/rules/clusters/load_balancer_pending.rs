@@ -18,13 +18,11 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         affected.object(),
         affected.lasting()
     );
-    finding = finding.look_with(
-        format!(
-            "Inspect the Service on {}: its type and the events of the load balancer controller.",
-            affected.cluster()
-        ),
-        affected.kubectl("describe"),
+    let action = format!(
+        "Inspect the Service on {}: its type and the events of the load balancer controller.",
+        affected.cluster()
     );
+    finding = finding.look_with(action, affected.kubectl("describe"));
     let names: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
     finding = member_findings::invite(affected.cx, &names, finding);
     finding.repair_there_or_on_hub(

@@ -34,12 +34,10 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         affected.object(),
         affected.clusters()
     );
-    finding.new_run(
-        affected.cx,
-        format!(
-            "{repair}; fix {} on the hub, or the override that changes it, and roll it out with a \
-             new run.",
-            affected.on_hub()
-        ),
-    )
+    let action = format!(
+        "{repair}; fix {} on the hub, or the override that changes it, and roll it out with a \
+         new run.",
+        affected.on_hub()
+    );
+    finding.new_run(affected.cx, action)
 }

@@ -66,11 +66,8 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         if !member.status.namespaces.is_empty()
             && !member.status.namespaces.contains_key(&namespace)
         {
-            finding = finding.evidence(
-                member.object(),
-                format!("status.namespaces[{namespace}]"),
-                ABSENT,
-            );
+            let path = format!("status.namespaces[{namespace}]");
+            finding = finding.evidence(member.object(), path, ABSENT);
         }
     }
     // No other version of the content gets into a namespace that goes, or that it never brings.
@@ -181,14 +178,12 @@ fn placed(
         let finding = with_delivery_steps(finding, delivery, &never, tail);
         return (finding, is_awaited);
     }
-    let finding = finding.look_with(
-        format!(
-            "Check whether a {kind} places the namespace on {clusters}; one with the rollout strategy \
-             External needs an update run for that. Once it is there, the agent tries again within 15 \
-             minutes."
-        ),
-        CommandLine::kubectl("get").arg(kind.for_kubectl()),
+    let action = format!(
+        "Check whether a {kind} places the namespace on {clusters}; one with the rollout strategy \
+         External needs an update run for that. Once it is there, the agent tries again within 15 \
+         minutes."
     );
+    let finding = finding.look_with(action, CommandLine::kubectl("get").arg(kind.for_kubectl()));
     let fixed = finding.fix(format!(
         "Let a {kind} select the Namespace {namespace} with `selectionScope: NamespaceOnly`, if none \
          does: a ResourcePlacement does not place its namespace. {SCOPE_VERSION}"

@@ -117,10 +117,8 @@ fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             .severity(Severity::Warning)
             .clusters(fault.clusters.iter().map(String::as_str))
             .evidence(&failing.over, failing.field(), &failing.path);
-        Some(finding.fix_with(
-            format!("Correct the override, then start a new run in its place: {PINNING}."),
-            cx.new_run_command(),
-        ))
+        let action = format!("Correct the override, then start a new run in its place: {PINNING}.");
+        Some(finding.fix_with(action, cx.new_run_command()))
     };
     let faults = overrides::faults_ahead(cx);
     let faults = faults.iter().filter_map(finding);
@@ -155,10 +153,8 @@ fn gone_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         }
         None => finding.absent(&object),
     };
-    Some(finding.fix_with(
-        format!("Start a new run, which uses the current overrides: {PINNING}."),
-        cx.new_run_command(),
-    ))
+    let action = format!("Start a new run, which uses the current overrides: {PINNING}.");
+    Some(finding.fix_with(action, cx.new_run_command()))
 }
 
 /// Why a corrected override does not reach the clusters of a run.
@@ -324,13 +320,11 @@ fn remedies(
             finding.add_sentence(&format!("{who} {has} the label now."));
         }
         if !without.is_empty() {
-            finding = finding.fix_with(
-                format!(
-                    "Add the label {key} to {}, unless a stage or a policy selects by it.",
-                    enumerate(&without)
-                ),
-                steps::label(without, format!("{key}=VALUE")),
+            let action = format!(
+                "Add the label {key} to {}, unless a stage or a policy selects by it.",
+                enumerate(&without)
             );
+            finding = finding.fix_with(action, steps::label(without, format!("{key}=VALUE")));
         }
         // Source: workgenerator/controller.go:Reconcile, SetupWithManagerForClusterResourceBinding;
         // updaterun/execution.go:isBindingSyncedWithClusterStatus.

@@ -193,10 +193,8 @@ fn on_what_exists(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
         |it: &&UpdateRun| it.meta.name != *own && Some(it.status.snapshot_index.as_str()) == latest;
     if let Some(other) = others.find(brings) {
         let (other, index) = (&other.meta.name, &other.status.snapshot_index);
-        return finding.disrupt_with(
-            format!("Delete {own}: {other} is under way, and brings snapshot {index}."),
-            cx.command("delete").arg(own),
-        );
+        let action = format!("Delete {own}: {other} is under way, and brings snapshot {index}.");
+        return finding.disrupt_with(action, cx.command("delete").arg(own));
     }
     let latest = latest.map(|index| Version::of_index(cx.inventory, index));
     if latest.as_ref().is_some_and(Version::is_complete) {

@@ -80,14 +80,12 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
                 .then_continues(affected.cx);
         }
         ManifestProblem::TakeoverNever => {
-            finding = finding.look_with(
-                format!(
-                    "Check what {} is on {}, and who wrote it.",
-                    affected.manifest.describe(),
-                    affected.cluster()
-                ),
-                affected.kubectl("get").showing_field_managers(),
+            let action = format!(
+                "Check what {} is on {}, and who wrote it.",
+                affected.manifest.describe(),
+                affected.cluster()
             );
+            finding = finding.look_with(action, affected.kubectl("get").showing_field_managers());
         }
         _ => {
             finding = finding

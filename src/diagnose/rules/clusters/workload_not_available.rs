@@ -132,14 +132,12 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             " (image, probes, requests)",
         )
     } else {
-        finding = finding.look_with(
-            format!(
-                "Inspect the {} on {}: its conditions and events show what is missing.",
-                affected.manifest.kind,
-                affected.cluster()
-            ),
-            affected.kubectl("describe"),
+        let action = format!(
+            "Inspect the {} on {}: its conditions and events show what is missing.",
+            affected.manifest.kind,
+            affected.cluster()
         );
+        finding = finding.look_with(action, affected.kubectl("describe"));
         ("", "")
     };
     finding = member_findings::invite(affected.cx, &clusters, finding);

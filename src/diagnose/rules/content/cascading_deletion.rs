@@ -76,10 +76,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
                 cx.command("stop").arg(&run.name),
             )
         };
-        finding.new_run(
-            cx,
-            format!("{again} if {name} is to stay, then start a new run in this one's place."),
-        )
+        let action =
+            format!("{again} if {name} is to stay, then start a new run in this one's place.");
+        finding.new_run(cx, action)
     });
     losses.collect()
 }

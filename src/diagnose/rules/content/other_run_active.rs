@@ -104,10 +104,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             format!("{older} cannot stop while a cluster is stuck")
         };
         let delete = instead("delete");
-        finding.disrupt_with(
-            format!("{delete}: deleting a run changes nothing on the clusters, and {why}."),
-            cx.command("delete").arg(older),
-        )
+        let action =
+            format!("{delete}: deleting a run changes nothing on the clusters, and {why}.");
+        finding.disrupt_with(action, cx.command("delete").arg(older))
     } else {
         let stop = instead("stop");
         finding.fix_with(format!("{stop}."), cx.command("stop").arg(older))

@@ -83,12 +83,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(newest) = indexes.last() else {
         return vec![finding];
     };
-    let finding = finding.fix_with(
-        format!(
-            "Bring all clusters to snapshot {newest} with a new run, if it is the version to keep."
-        ),
-        bring_to(cx, *newest),
+    let action = format!(
+        "Bring all clusters to snapshot {newest} with a new run, if it is the version to keep."
     );
+    let finding = finding.fix_with(action, bring_to(cx, *newest));
     // A run would refuse to roll clusters back.
     let older = match indexes.as_slice() {
         [older, _] => Some(*older),

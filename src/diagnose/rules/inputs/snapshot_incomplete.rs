@@ -65,11 +65,8 @@ fn headless(cx: &DiagnosisContext<'_>, rule: &Rule) -> Finding {
         } else {
             "absent"
         };
-        finding = finding.evidence(
-            part.object(),
-            format!("metadata.annotations[{}]", names::RESOURCE_HASH),
-            value,
-        );
+        let path = format!("metadata.annotations[{}]", names::RESOURCE_HASH);
+        finding = finding.evidence(part.object(), path, value);
     }
     if mended {
         return run_failure::just_new_run(cx, finding);
@@ -163,13 +160,11 @@ fn other_version(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     let versions = versions(cx.inventory);
     let whole = versions.iter().rev().find(|version| version.is_complete());
     if let Some(whole) = whole {
-        finding = finding.fix_with(
-            format!(
-                "Start a new run with snapshot {}, if it is the one to roll out: {over}.",
-                whole.index
-            ),
-            cx.fresh_run_command(Some(&whole.index)),
+        let action = format!(
+            "Start a new run with snapshot {}, if it is the one to roll out: {over}.",
+            whole.index
         );
+        finding = finding.fix_with(action, cx.fresh_run_command(Some(&whole.index)));
     }
     finding
         .fix(

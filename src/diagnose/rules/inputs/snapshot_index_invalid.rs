@@ -24,10 +24,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     // Somebody who writes a snapshot's name means its index.
     let meant = names::snapshot_index(index).filter(|meant| cx.inventory.snapshot(meant).is_some());
     if let Some(meant) = meant {
-        finding = finding.fix_with(
-            format!("Start a new run with index {meant}, if you meant {index}."),
-            cx.fresh_run_command(Some(meant)),
-        );
+        let action = format!("Start a new run with index {meant}, if you meant {index}.");
+        finding = finding.fix_with(action, cx.fresh_run_command(Some(meant)));
     }
     finding.remedies.extend(list);
     Some(other_content(cx, finding, meant))

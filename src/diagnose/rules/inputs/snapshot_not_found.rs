@@ -53,10 +53,8 @@ fn missing(cx: &DiagnosisContext<'_>, rule: &Rule, index: &str) -> Finding {
     let meant = otherwise_written(index, &inventory.snapshot_indexes());
     let meant = meant.map(|meant| meant.to_string());
     if let Some(meant) = &meant {
-        finding = finding.fix_with(
-            format!("Start a new run with the index written as {meant}: {over}"),
-            with(meant),
-        );
+        let action = format!("Start a new run with the index written as {meant}: {over}");
+        finding = finding.fix_with(action, with(meant));
     }
     finding.remedies.extend(list);
     other_content(cx, finding, meant.as_deref())

@@ -50,10 +50,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let mut others = others.filter(|it| it.meta.name != run.meta.name);
     if let Some(other) = others.find(|it| it.spec.wants() == RunState::Run) {
         let name = &other.meta.name;
-        finding = finding.look_with(
-            format!("Check {name} first: it is under way on the same placement."),
-            cx.command("status").arg(name),
-        );
+        let action = format!("Check {name} first: it is under way on the same placement.");
+        finding = finding.look_with(action, cx.command("status").arg(name));
     }
     let finding = finding.look_with(
         format!("Check which clusters each stage would update.{content}{newer}"),

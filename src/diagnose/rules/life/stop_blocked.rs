@@ -67,12 +67,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .evidence(run.object(), "spec.state", "Stop");
     finding = finding.condition(&run.object(), rollout.progressing());
     for cluster in blocking.iter().take(3) {
-        finding = finding.known(run.object(),
-                format!(
-                    "status.stagesStatus[stageName={}].clusters[clusterName={}].conditions[type=Started].lastTransitionTime",
-                    cluster.stage, cluster.name
-                ),
-                cluster.started);
+        let path = format!(
+            "status.stagesStatus[stageName={}].clusters[clusterName={}].conditions[type=Started].lastTransitionTime",
+            cluster.stage, cluster.name
+        );
+        finding = finding.known(run.object(), path, cluster.started);
     }
     if let [first, rest @ ..] = blocking.as_slice()
         && rest.iter().all(|cluster| cluster.stage == first.stage)

@@ -26,14 +26,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .evidence(&run, "spec.state", "Stop");
     finding = finding.condition(&run, rollout.progressing());
     for cluster in left.iter().take(3) {
-        finding = finding.evidence(
-            &run,
-            format!(
-                "status.deletionStageStatus.clusters[clusterName={}].conditions[type=Started]",
-                cluster.name
-            ),
-            ABSENT,
+        let path = format!(
+            "status.deletionStageStatus.clusters[clusterName={}].conditions[type=Started]",
+            cluster.name
         );
+        finding = finding.evidence(&run, path, ABSENT);
         if let Some(binding) = cluster.binding {
             finding = finding.evidence(binding.object(), "spec.state", &binding.spec.state);
         }

@@ -46,14 +46,12 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 })
             });
             if by_content {
-                return finding.new_run(
-                    group.cx,
-                    format!(
-                        "Change {} of {} on the hub, which sets it, and start a new run.",
-                        held.field(),
-                        group.on_hub()
-                    ),
+                let action = format!(
+                    "Change {} of {} on the hub, which sets it, and start a new run.",
+                    held.field(),
+                    group.on_hub()
                 );
+                return finding.new_run(group.cx, action);
             }
             finding = match held {
                 PodHold::Paused => finding.fix_with(

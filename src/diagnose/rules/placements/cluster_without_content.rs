@@ -165,10 +165,8 @@ fn lost_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             1 => " when the old binding is gone",
             _ => " when the old bindings are gone",
         };
-        finding.fix_with(
-            format!("Let {run} continue{when}: it brings its content there."),
-            steps::wait_until_bindings_gone(&leaving),
-        )
+        let action = format!("Let {run} continue{when}: it brings its content there.");
+        finding.fix_with(action, steps::wait_until_bindings_gone(&leaving))
     })
 }
 
