@@ -369,7 +369,13 @@ fn passed_errors(state: &State) -> Vec<PassedError<'_>> {
         let time = |kind| it.conditions.since(kind);
         let (started, ended) = time(reasons::STARTED).zip(time(reasons::SUCCEEDED))?;
         let binding = bindings.get(it.name.as_str())?;
-        let recovered = binding.last_transition()?;
+        // What became of the binding after the run was done with it tells nothing of the time before.
+        let transition = binding.last_transition()?;
+        let (recovered, pace) = if transition > ended {
+            (ended, pace::LOOK_EVERY.saturating_mul(2))
+        } else {
+            (transition, pace::LOOK_EVERY)
+        };
         // After a change of the policy it may be sent late, and before that there was no error.
         let during = started..=recovered;
         let mut policies = state.policies.iter();
@@ -377,7 +383,7 @@ fn passed_errors(state: &State) -> Vec<PassedError<'_>> {
         let sent = binding.status.conditions.since(reasons::OVERRIDDEN);
         let begun = sent.filter(|_| is_late).unwrap_or(started);
         let cluster = it.name.as_str();
-        (recovered.duration_since(begun) > pace::LOOK_EVERY).then_some(PassedError {
+        (recovered.duration_since(begun) > pace).then_some(PassedError {
             cluster,
             started,
             ended,

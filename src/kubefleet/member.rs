@@ -88,9 +88,12 @@ impl MemberCluster {
     }
 
     /// How long the agent has been silent, when that is longer than three heartbeats and at least
-    /// a minute: it has stopped reporting. `None` also when there was never a heartbeat.
+    /// a minute: it has stopped reporting. Where there was never a heartbeat, since the hub agent waits for one.
     pub fn silent_for(&self, now: Timestamp) -> Option<SignedDuration> {
-        let silent = now.duration_since(self.agent()?.heartbeat?);
+        let heard = self.agent().and_then(|agent| agent.heartbeat);
+        let joined = self.status.conditions.condition(reasons::JOINED);
+        let awaited = joined.filter(|joined| joined.is_unknown());
+        let silent = now.duration_since(heard.or_else(|| awaited?.since)?);
         (silent > self.silence_limit()).then_some(silent)
     }
 

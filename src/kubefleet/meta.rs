@@ -167,6 +167,11 @@ impl Condition {
         self.status == ConditionStatus::False
     }
 
+    /// Whether its status is `Unknown`.
+    pub fn is_unknown(&self) -> bool {
+        self.status == ConditionStatus::Unknown
+    }
+
     /// Whether it speaks of this generation. A condition without `observedGeneration` counts as
     /// generation 0, as the controllers read it.
     pub fn observes(&self, generation: Option<i64>) -> bool {

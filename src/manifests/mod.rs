@@ -63,21 +63,23 @@ pub enum WorkGenerator {
 impl WorkGenerator {
     /// The generator of the hub agent that works on a run; `None` where nothing tells its version.
     pub fn of_agent(inventory: &Inventory, run: &UpdateRun) -> Option<Self> {
+        let (version, is_guess) = AgentVersion::or_guess(inventory, run);
+        Self::of_version(inventory, (!is_guess).then_some(version))
+    }
+
+    /// The same of the newest run, or of the hub where there is none.
+    pub fn of_hub(inventory: &Inventory) -> Option<Self> {
+        Self::of_version(inventory, AgentVersion::of_hub(inventory))
+    }
+
+    fn of_version(inventory: &Inventory, version: Option<AgentVersion>) -> Option<Self> {
         if inventory.works.iter().any(is_hashed) {
             return Some(Self::Newest);
         }
-        let (version, is_guess) = AgentVersion::or_guess(inventory, run);
-        (!is_guess).then_some(if version < AgentVersion::Next {
-            Self::Envelopes
-        } else {
-            Self::Newest
+        version.map(|version| match version {
+            AgentVersion::Next => Self::Newest,
+            _ => Self::Envelopes,
         })
-    }
-
-    /// The same of the newest run.
-    pub fn of_hub(inventory: &Inventory) -> Option<Self> {
-        let newest = inventory.runs.iter().max_by_key(|run| run.meta.created);
-        newest.and_then(|run| Self::of_agent(inventory, run))
     }
 
     /// The generator that wrote these Works, as far as they and the hub tell. One agent writes all, and a Work keeps

@@ -9,7 +9,7 @@ use serde_with::skip_serializing_none;
 
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
-use super::{PlannedCluster, Warning, WarningKind};
+use super::{PlannedCluster, Warning, WarningKind, members};
 use crate::contents::{ManifestKey, what_goes_with};
 use crate::inventory::Inventory;
 use crate::inventory::source::ObjectTexts;
@@ -23,6 +23,7 @@ use crate::manifests::{
     ChangeCounts, FailingOperation, FaultCause, INSIDE_ENVELOPES, ObjectRefusal, Override,
     PlacedOverrides, RenderedClusters, SnapshotContent, WorkDelta, WorkGenerator,
 };
+use crate::member::PodHold;
 use crate::query::Outcome;
 use crate::report::{ComposeText, NotChecked, Subject};
 use crate::rollout::content::is_kept_out;
@@ -307,6 +308,22 @@ pub struct RunChanges {
     pub refused: Vec<RefusedObject>,
     /// What is deleted and created again.
     pub recreated: Vec<RecreatedObjects>,
+    /// The objects that fail in a cluster and do not change there.
+    still_failing: BTreeMap<String, Subject>,
+}
+
+impl RunChanges {
+    /// That some of these clusters fail for what the run does not change, as a clause for each object.
+    pub fn fails_again(&self, is_meant: impl Fn(&String) -> bool) -> Vec<String> {
+        let mut objects = BTreeMap::<_, Vec<_>>::new();
+        let meant = self.still_failing.iter().filter(|(name, _)| is_meant(name));
+        for (name, object) in meant {
+            objects.entry(object.to_string()).or_default().push(name);
+        }
+        let objects = objects.iter();
+        let clauses = objects.map(|(object, names)| members::fails_again(names, object));
+        clauses.collect()
+    }
 }
 
 /// Compares what the clusters of an initialized run have with what it brings.
@@ -353,6 +370,7 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
         recreated: RecreatedObjects::of(&found.groups),
         changes: sort_changes(found.groups, to),
         not_checked: found.not_checked,
+        still_failing: found.still_failing,
     }
 }
 
@@ -841,10 +859,15 @@ impl RefusedObject {
                 " KubeFleet does not apply an object twice: the run would be stuck there.",
                 "Take it out of the envelope, or do not select it outside of it.",
             ),
-            ObjectRefusal::Held(_) => (
+            ObjectRefusal::Held(held) => (
                 WarningKind::WorkloadHeld,
                 stuck,
-                "Change that setting first, or replace the pods by hand during the run.",
+                match held {
+                    PodHold::OnDelete => {
+                        "Change that setting first, or delete the old pods during the run."
+                    }
+                    _ => "Change that setting first.",
+                },
             ),
             ObjectRefusal::Without(_) => (
                 WarningKind::NeededObjectDeleted,

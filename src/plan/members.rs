@@ -96,12 +96,14 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
         if !is_written(binding, run, status) {
             let changes = changes.iter().find(|it| it.clusters.contains(&status.name));
             let mut manifests = trouble.manifests.iter();
-            if let Some(stays) = manifests.find(|it| stays_as_others_left_it(it, run, changes)) {
-                held.push((binding, condition));
-                kept.get_or_insert_with(|| stays.describe());
-            } else if let Some(stays) = draft.still_failing.get(&status.name) {
+            if let Some(stays) = draft.still_failing.get(&status.name) {
                 again.push((binding, condition));
                 object.get_or_insert_with(|| stays.to_string());
+            } else if let Some(stays) =
+                manifests.find(|it| stays_as_others_left_it(it, run, changes))
+            {
+                held.push((binding, condition));
+                kept.get_or_insert_with(|| stays.describe());
             } else if trouble.problem.as_ref().is_some_and(stays_with_any_content) {
                 again.push((binding, condition));
                 object.get_or_insert_with(|| "more than one Work of an envelope".to_owned());
@@ -134,11 +136,8 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
         fail(draft, WarningKind::ClusterHeld, message, &held);
     }
     if let Some(object) = object {
-        let names = enumerate(again.iter().map(|(it, _)| &it.spec.cluster));
-        let fail_there = by_number(again.len(), "fails", "fail");
-        let message = format!(
-            "{names} {fail_there} for {object}, which the run does not change there: it will stall again."
-        );
+        let names: Vec<_> = again.iter().map(|(it, _)| &it.spec.cluster).collect();
+        let message = format!("{}.", fails_again(&names, &object));
         fail(draft, WarningKind::ClusterFailing, message, &again);
     }
     let is_sent = failing.iter().all(|(binding, _)| !binding.is_unsent());
@@ -161,6 +160,13 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
         run.status.snapshot_index
     );
     fail(draft, WarningKind::ClusterFailing, message, &failing);
+}
+
+/// That clusters fail for what a run does not change, as a clause.
+pub(super) fn fails_again(clusters: &[&String], object: &str) -> String {
+    let fail = by_number(clusters.len(), "fails", "fail");
+    let names = enumerate(clusters);
+    format!("{names} {fail} for {object}, which the run does not change there: it will stall again")
 }
 
 /// Whether what keeps a binding's Works from being written is not part of the content.

@@ -19,6 +19,14 @@ pub fn last_heard<B: ComposeText>(build: B, member: &MemberCluster) -> B {
     build.known(member.object(), path, heartbeat)
 }
 
+/// When a silent agent reported last, as what is said of it.
+pub fn last_report(member: &MemberCluster, silent: SignedDuration) -> String {
+    match member.agent().and_then(|agent| agent.heartbeat) {
+        Some(_) => format!("last reported {} ago", duration::describe(silent)),
+        None => "has never reported".to_owned(),
+    }
+}
+
 /// Adds what shows that a cluster is leaving the fleet, or has left it.
 pub fn leaving<B: ComposeText>(build: B, member: &MemberCluster) -> B {
     let object = member.object();
@@ -161,16 +169,17 @@ impl<'m> TroubledMembers<'m> {
             ));
         }
         let (first, longest) = self.silent.first()?;
-        let ago = duration::describe(*longest);
         Some(match self.silent.len() {
             1 => format!(
-                "the agent of {} last reported {ago} ago; the run will stall there.",
-                first.meta.name
+                "the agent of {} {}; the run will stall there.",
+                first.meta.name,
+                last_report(first, *longest)
             ),
             several => format!(
-                "The agents of {several} member clusters do not report ({}), one of them for {ago}; \
+                "The agents of {several} member clusters do not report ({}), one of them for {}; \
                  the run will stall there.",
-                enumerate(self.silent.iter().map(|(member, _)| &member.meta.name))
+                enumerate(self.silent.iter().map(|(member, _)| &member.meta.name)),
+                duration::describe(*longest)
             ),
         })
     }

@@ -110,34 +110,38 @@ fn objects(page: &mut TextPage<'_>, plan: &Plan) {
         }
         _ => String::new(),
     };
-    let applied = if plan.compares_only {
-        ", if it were applied"
-    } else {
-        ""
-    };
-    let lead = format!("objects per cluster{with}{applied}: ");
     let told: usize = plan.changes.iter().map(|it| it.clusters.len()).sum();
     let is_all = told == plan.clusters().count();
-    if plan.compares_only {
-        // Nothing is applied, but a removal deletes.
-        let changes = plan.changes.iter().cloned();
-        let (updates, removals): (Vec<_>, Vec<_>) = changes.partition(|it| it.to.is_some());
-        objects_below(page, &lead, &updates, is_all);
-        objects_below(
-            page,
-            "objects per cluster that exist there: ",
-            &removals,
-            false,
-        );
-        return;
+    objects_with(page, &with, &plan.changes, (plan.compares_only, is_all));
+}
+
+/// Writes what changes with some content. Where it is only compared, nothing is applied, but a removal deletes.
+fn objects_with(
+    page: &mut TextPage<'_>,
+    with: &str,
+    changes: &[ObjectChanges],
+    (compares_only, is_all): (bool, bool),
+) {
+    let lead = format!("objects per cluster{with}");
+    if !compares_only {
+        return objects_below(page, &format!("{lead}: "), changes, is_all);
     }
-    objects_below(page, &lead, &plan.changes, is_all);
+    let changes = changes.iter().cloned();
+    let (updates, removals): (Vec<_>, Vec<_>) = changes.partition(|it| it.to.is_some());
+    let applied = format!("{lead}, if it were applied: ");
+    objects_below(page, &applied, &updates, is_all);
+    objects_below(
+        page,
+        "objects per cluster that exist there: ",
+        &removals,
+        false,
+    );
 }
 
 /// What a run that exists changes in its clusters.
-pub fn objects_of(changes: &[ObjectChanges], look: &RenderLook) -> String {
+pub fn objects_of(changes: &[ObjectChanges], compares_only: bool, look: &RenderLook) -> String {
     let mut page = TextPage::new(look);
-    objects_below(&mut page, "objects per cluster: ", changes, true);
+    objects_with(&mut page, "", changes, (compares_only, true));
     page.out
 }
 

@@ -25,10 +25,13 @@ impl AgentVersion {
         Self::or_guess(inventory, run).0
     }
 
-    /// The same of the newest run that there is; `None` where nothing tells.
+    /// The same of the newest run, or of the hub where there is none; `None` where nothing tells.
     pub fn of_hub(inventory: &Inventory) -> Option<Self> {
-        let newest = inventory.runs.iter().max_by_key(|run| run.meta.created)?;
-        let (version, is_guess) = Self::or_guess(inventory, newest);
+        let newest = inventory.runs.iter().max_by_key(|run| run.meta.created);
+        let (version, is_guess) = match newest {
+            Some(run) => Self::or_guess(inventory, run),
+            None => Self::or_guess_by(inventory, is_next(inventory, None)),
+        };
         (!is_guess).then_some(version)
     }
 
@@ -38,7 +41,11 @@ impl AgentVersion {
         if stateless || ignores_state(inventory, run) {
             return (Self::V01, false);
         }
-        match is_next(inventory, run) {
+        Self::or_guess_by(inventory, is_next(inventory, Some(run)))
+    }
+
+    fn or_guess_by(inventory: &Inventory, is_next: Option<bool>) -> (Self, bool) {
+        match is_next {
             Some(true) => (Self::Next, false),
             Some(false) => (older(inventory), false),
             None => match older(inventory) {
@@ -51,14 +58,14 @@ impl AgentVersion {
 
 /// Whether the agent is newer than 0.3: it skips stages, and it spells a message of placements without the mistake
 /// that older ones have. The placement tells of the present, and runs of their own time.
-fn is_next(inventory: &Inventory, run: &UpdateRun) -> Option<bool> {
+fn is_next(inventory: &Inventory, run: Option<&UpdateRun>) -> Option<bool> {
     let placement = inventory.placement.present();
     let written = placement.and_then(|it| it.condition(reasons::WORK_SYNCHRONIZED));
     let written = written.map_or("", |condition| condition.message.as_str());
     if written.starts_with("Work(s) are successfully") {
         return Some(true);
     }
-    let runs = || std::iter::once(run).chain(inventory.runs.iter());
+    let runs = || run.into_iter().chain(inventory.runs.iter());
     let stages = || runs().flat_map(|run| &run.status.stages);
     if stages().any(is_skipped) {
         return Some(true);

@@ -2,7 +2,10 @@
 //! controller comes to the same where it is played, which a test checks.
 //! Source: updaterun/execution.go:execute.
 
+use jiff::Timestamp;
+
 use super::{AgentVersion, ClusterState, Gate, Rollout, StageView, TaskState, TaskTime};
+use crate::kubefleet::{Conditions, reasons};
 
 /// What passing a gate lets happen.
 #[derive(Debug, Default)]
@@ -13,6 +16,8 @@ pub struct GateOpening<'r, 'i> {
     pub stages: Vec<&'r StageView<'i>>,
     /// The task that holds the run after them; `None` where it then ends.
     pub next: Option<&'r Gate<'i>>,
+    /// When that ends, where it is a timed wait that runs already.
+    pub until: Option<Timestamp>,
     /// A stage without clusters that the run passes with its tasks, unless its KubeFleet is older than
     /// what was read tells.
     pub passed: Option<&'r StageView<'i>>,
@@ -73,12 +78,25 @@ pub fn opening<'r, 'i>(rollout: &'r Rollout<'i>, gate: &Gate<'_>) -> GateOpening
         if !stage.clusters.is_empty() {
             opening.stages.push(stage);
         }
-        opening.next = closed(rollout, stage, TaskTime::After).next();
-        if opening.next.is_some() {
+        let runs = |it: &Gate<'_>| runs_until(stage, it).filter(|_| is_first);
+        let mut after = closed(rollout, stage, TaskTime::After);
+        opening.next = after.find(|it| runs(it).is_none_or(|until| until > rollout.now));
+        if let Some(next) = opening.next {
+            opening.until = runs(next);
             break;
         }
     }
     opening
+}
+
+/// When a timed wait of a stage without clusters ends that waits before them: without clusters, nothing begins it but
+/// the stage's own wait. Source: updaterun/execution.go:checkAfterStageTasksStatus.
+fn runs_until(stage: &StageView<'_>, gate: &Gate<'_>) -> Option<Timestamp> {
+    let progressing = stage.status.conditions.condition(reasons::PROGRESSING)?;
+    let waits = stage.clusters.is_empty() && progressing.reason == reasons::STAGE_WAITING;
+    let since = progressing.since.filter(|_| waits)?;
+    let wait = gate.wait().filter(|_| gate.task.is_timed_wait())?;
+    since.checked_add(wait).ok()
 }
 
 /// Whether stages without clusters are passed with all their tasks, and whether that is guessed.
@@ -97,7 +115,7 @@ fn closed<'r, 'i>(
     let is_over = |gate: &Gate<'_>| {
         gate.state == TaskState::Done
             || gate.is_approved_ahead()
-            || gate.until().is_some_and(|until| until <= rollout.now)
+            || (gate.until().or(gate.holds_until())).is_some_and(|until| until <= rollout.now)
     };
     stage
         .gates

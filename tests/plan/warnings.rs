@@ -647,15 +647,21 @@ fn clusters_that_keep_what_others_did_are_told() {
         "kind: ConfigMap, namespace: web, name: settings",
     ];
     let careful = "{type: ClientSideApply, whenToApply: IfNotDrifted}";
-    let plan = of(&[], &says(namespace, "FoundDrifts", careful));
+    let never = "{type: ClientSideApply, whenToTakeOver: Never}";
+    let plan = of(&[], &says(settings, "NotTakenOver", never));
     let warning = &plan["warnings"][0];
     assert_eq!(warning["kind"], "cluster-held", "{plan:#}");
     assert_eq!(warning["clusters"], serde_json::json!(["beta"]));
     assert_eq!(
         warning["message"],
-        "beta keeps what others did to Namespace web: the run may stall there with other content as well."
+        "beta keeps what others did to ConfigMap web/settings: the run may stall there with other content as well."
     );
     assert!(plan["stages"][1]["ends"].is_null(), "{plan:#}");
+    // A drift of what the run does not change is looked for again.
+    assert_eq!(
+        warned(&says(namespace, "FoundDrifts", careful)),
+        "cluster-failing"
+    );
     // An object that changes is applied over a drift; so is everything where the strategy says it.
     assert_eq!(warned(&says(settings, "FoundDrifts", careful)), "");
     let always = "{type: ClientSideApply, whenToApply: Always}";
@@ -1054,10 +1060,18 @@ fn what_an_older_agent_may_have_left_in_envelopes_is_told_by_works() {
         "  resourceSnapshotName: web-1-snapshot\n  \
         clusterResourceOverrideSnapshots: [fast-0]\nstatus",
     );
+    // Since 0.3, members have this label: an older hub overrides envelopes as a whole.
+    let newer = (
+        "labels: {tier: canary}",
+        "labels: {tier: canary, kubernetes-fleet.io/member-name: alpha}",
+    );
     let rule = "clusterSelector: {}\n        overrideType: JSONPatch\n        jsonPatchOverrides:\n        \
         - {op: add, path: /metadata/annotations, value: {team: a}}\n";
     let (before, _) = OVERRIDE.split_once("clusterSelector:").unwrap();
-    let objects = format!("{}\n{before}{rule}", edited(&[(object, wrapped), bound]));
+    let objects = format!(
+        "{}\n{before}{rule}",
+        edited(&[(object, wrapped), bound, newer])
+    );
     let unclear = |objects: &str| -> Vec<String> {
         let plan = of(&[], objects);
         let all = plan["notChecked"].as_array().unwrap().iter();

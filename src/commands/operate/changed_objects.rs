@@ -54,7 +54,7 @@ impl ShownChanges {
         reading: &SourceReading,
     ) -> Result<(), Error> {
         if let Some(why) = self.risks.refused.as_ref().filter(|_| is_script) {
-            let hint = "correct the content first, or approve or resume it at a terminal";
+            let hint = "correct that first, or approve or resume it at a terminal";
             return Err(safeguards::would_be_stuck(&run.meta.name, why, reading).hint(hint));
         }
         let Some(lost) = self.risks.lost.as_ref().filter(|_| is_script) else {
@@ -105,13 +105,15 @@ pub(in crate::commands) fn show(
     if !contents.as_asked.is_empty() {
         shown = of_run(material.inventory(), found, &contents);
     }
+    let is_meant = |name: &String| clusters.is_none_or(|clusters| clusters.contains(name));
+    let again = shown.fails_again(is_meant);
     let RunChanges {
         mut changes,
         not_checked: mut gaps,
         mut refused,
         mut recreated,
+        ..
     } = shown;
-    let is_meant = |name: &String| clusters.is_none_or(|clusters| clusters.contains(name));
     for change in &mut changes {
         change.clusters.retain(is_meant);
     }
@@ -125,13 +127,14 @@ pub(in crate::commands) fn show(
         gap.clusters.retain(is_meant);
     }
     gaps.retain(|it| !it.clusters.is_empty());
-    let drawn = |look: &RenderLook| objects_of(&changes, look);
+    let drawn = |look: &RenderLook| objects_of(&changes, found.only_compares(), look);
     preview.picture(drawn(look), &drawn(&look.plain()));
     for gap in gaps {
         let clusters = enumerate(&gap.clusters);
         preview.warning(&format!("{} of {clusters} unknown: {}", gap.what, gap.why));
     }
     preview.warnings(refused.iter().map(RefusedObject::describe));
+    preview.warnings(again.iter().cloned());
     let placement = run
         .scope()
         .object(Concept::Placement, &found.spec.placement);
@@ -159,7 +162,10 @@ pub(in crate::commands) fn show(
         risks: ContentRisks {
             deleted: deleted_objects(&changes),
             lost: first.as_ref().map(CascadingDeletion::describe),
-            refused: final_one.map(RefusedObject::describe).or(taken),
+            refused: final_one
+                .map(RefusedObject::describe)
+                .or(taken)
+                .or_else(|| again.into_iter().next()),
             ..ContentRisks::default()
         },
         overrides: overrides.map(|it| Arc::clone(&it.snapshot)).collect(),

@@ -321,11 +321,12 @@ fn agent(inventory: &Inventory, name: &str, member: Option<&MemberCluster>) -> S
     if member.is_leaving() {
         return "leaving the fleet".to_owned();
     }
-    match (member.silent_for(inventory.now), member.agent()) {
-        (Some(silent), _) => format!("silent for {}", duration::describe(silent)),
-        (None, _) if member.unhealthy().is_some() => "reports it unhealthy".to_owned(),
-        (None, Some(agent)) if agent.heartbeat.is_some() => "reports".to_owned(),
-        _ => "never reported".to_owned(),
+    let heard = member.agent().and_then(|agent| agent.heartbeat);
+    match member.silent_for(inventory.now) {
+        _ if heard.is_none() => "never reported".to_owned(),
+        Some(silent) => format!("silent for {}", duration::describe(silent)),
+        None if member.unhealthy().is_some() => "reports it unhealthy".to_owned(),
+        None => "reports".to_owned(),
     }
 }
 

@@ -30,7 +30,10 @@ pub(in crate::diagnose) fn opens(cx: &DiagnosisContext<'_>, gate: &Gate<'_>) -> 
     let opening = opening(rollout, gate);
     let mut what = match (opening.stages.first(), opening.next) {
         (Some(stage), _) => lets(stage, gate, cx.inventory) + &back_to(rollout, stage),
-        (None, Some(next)) => asks(rollout, next),
+        (None, Some(next)) => match opening.until {
+            Some(until) => format!("the run continue when the timed wait ends, at {until}"),
+            None => asks(rollout, next),
+        },
         (None, None) => "the run finish".to_owned(),
     };
     let later = opening.stages.iter().skip(1).filter(|it| !it.deletes);
@@ -326,8 +329,8 @@ pub fn stopped_waits(rollout: &Rollout<'_>) -> Vec<String> {
                     duration::describe(until.duration_since(rollout.now))
                 ),
                 Some(until) => format!(
-                    "the timed wait of stage {stage} ended at {until}, during the stop: resuming \
-                     opens it at once{again}"
+                    "the timed wait of stage {stage} ended at {until}, during the stop: the run \
+                     does not wait for it after a resume{again}"
                 ),
             })
         })

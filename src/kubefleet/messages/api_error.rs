@@ -9,7 +9,8 @@ type ReadProblem = fn(&PatternCaptures<'_>, &str) -> ManifestProblem;
 /// `Other` is an object whose name is taken: one of that name is still being deleted.
 #[rustfmt::skip]
 const WORDINGS: &[(&str, ReadProblem)] = &[
-    ("failed calling webhook \"{}\"", |c, _| ManifestProblem::WebhookUnreachable { webhook: c.text(0) }),
+    ("failed calling webhook \"{}\"", |c, _| ManifestProblem::WebhookUnreachable { webhook: format!("admission webhook {}", c.text(0)) }),
+    ("conversion webhook for {} failed: ", |c, _| ManifestProblem::WebhookUnreachable { webhook: format!("conversion webhook for {}", c.text(0)) }),
     ("admission webhook \"{}\" denied the request", |c, text| ManifestProblem::AdmissionDenied { webhook: c.text(0), said: after(text, "denied the request: ") }),
     ("ValidatingAdmissionPolicy '{}'", |c, text| ManifestProblem::AdmissionPolicyDenied { policy: c.text(0), said: after(text, "denied request: ") }),
     ("exceeded quota: {}", |c, _| ManifestProblem::QuotaExceeded { quota: c.word(0) }),
@@ -24,6 +25,7 @@ const WORDINGS: &[(&str, ReadProblem)] = &[
     ("Request entity too large", |_, _| ManifestProblem::TooLarge),
     ("Too long: must have at most", |_, _| ManifestProblem::TooLarge),
     ("trying to send message larger than max", |_, _| ManifestProblem::TooLarge),
+    ("database space exceeded", |_, text| ManifestProblem::Other { text: text.to_owned() }),
     ("object is being deleted: {} already exists", |_, text| ManifestProblem::Other { text: text.to_owned() }),
 ];
 

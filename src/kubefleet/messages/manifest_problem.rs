@@ -85,9 +85,9 @@ pub enum ManifestProblem {
         /// Its own words; empty where it said nothing.
         said: String,
     },
-    /// An admission webhook did not answer.
+    /// A webhook could not be called.
     WebhookUnreachable {
-        /// Name of the webhook.
+        /// What it is, with its name.
         webhook: String,
     },
     /// Pod Security refused.

@@ -1,5 +1,7 @@
 //! What an approval opens, before it is given.
 
+use jiff::Timestamp;
+
 use super::select::{ApprovalSelection, gate};
 use crate::change::guard::{AcceptedRisks, Guard};
 use crate::change::preview::Preview;
@@ -91,7 +93,8 @@ fn approval_lines(rollout: &Rollout<'_>, approval: &Approval, aborts: bool) -> V
 fn opening_lines(rollout: &Rollout<'_>, opening: &GateOpening<'_, '_>) -> Vec<String> {
     let mut lines = Vec::new();
     if !opening.held_by.is_empty() {
-        let others = opening.held_by.iter().map(|gate| task(gate));
+        let others = opening.held_by.iter();
+        let others = others.map(|gate| task(gate, gate.until().or(gate.holds_until())));
         lines.push(format!(
             "  the run then still waits for {}",
             enumerate(others)
@@ -114,7 +117,7 @@ fn opening_lines(rollout: &Rollout<'_>, opening: &GateOpening<'_, '_>) -> Vec<St
         lines.push(match opening.next {
             Some(next) => format!(
                 "  opens no further stage: the run then waits for {}",
-                task(next)
+                task(next, opening.until)
             ),
             None => "  opens no further stage: the run then ends".to_owned(),
         });
@@ -122,12 +125,14 @@ fn opening_lines(rollout: &Rollout<'_>, opening: &GateOpening<'_, '_>) -> Vec<St
     lines
 }
 
-fn task(gate: &Gate<'_>) -> String {
-    match gate.wait() {
-        Some(wait) if gate.task.is_timed_wait() => {
-            format!("a wait of {}", duration::describe(wait))
-        }
-        _ => gate.task.approval_request.clone(),
+fn task(gate: &Gate<'_>, until: Option<Timestamp>) -> String {
+    let Some(wait) = gate.wait().filter(|_| gate.task.is_timed_wait()) else {
+        return gate.task.approval_request.clone();
+    };
+    let wait = duration::describe(wait);
+    match until {
+        Some(until) => format!("a wait of {wait}, until {until}"),
+        None => format!("a wait of {wait}"),
     }
 }
 

@@ -163,7 +163,7 @@ fn describe_problem(problem: &ManifestProblem, several: bool) -> String {
             after_colon(said)
         ),
         P::WebhookUnreachable { webhook } => {
-            format!("the admission webhook {webhook} did not answer")
+            format!("calling the {webhook} failed")
         }
         P::PodSecurity { level } => format!("{violates} the Pod Security level {level}"),
         P::ImmutableField { field: Some(field) } => {
@@ -245,7 +245,7 @@ fn remedies(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         }
         P::WebhookUnreachable { webhook } => (
             Some(format!(
-                "Restore the service behind the webhook {webhook} on {clusters}."
+                "Restore the service behind the {webhook} on {clusters}, or its certificate."
             )),
             None,
         ),
@@ -328,7 +328,10 @@ fn look(affected: &AffectedObject<'_, '_>, finding: Finding) -> Finding {
                 .arg("resourcequota")
                 .arg(quota),
         ),
-        P::WebhookUnreachable { webhook } if let Some(own) = own_webhook(affected) => {
+        P::WebhookUnreachable { webhook }
+            if webhook.starts_with("admission")
+                && let Some(own) = own_webhook(affected) =>
+        {
             let it = Subject::new(&own.kind, "", &own.meta.name);
             let on_it = |verb| {
                 let command = affected.on_member(verb).arg(own.kind.to_lowercase());
@@ -336,7 +339,9 @@ fn look(affected: &AffectedObject<'_, '_>, finding: Finding) -> Finding {
             };
             finding
                 .look_with(
-                    format!("Check whether {webhook} is of {it}, which the content itself brings."),
+                    format!(
+                        "Check whether the {webhook} is of {it}, which the content itself brings."
+                    ),
                     on_it("get").flag("-o", "yaml"),
                 )
                 .disrupt_with(

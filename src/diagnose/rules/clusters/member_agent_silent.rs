@@ -43,20 +43,20 @@ fn finding_on(
     member: &MemberCluster,
 ) -> Option<Finding> {
     let silent = member.silent_for(cx.now())?;
-    let heartbeat = member.agent()?.heartbeat?;
+    let heartbeat = member.agent().and_then(|agent| agent.heartbeat);
     let name = needed.name;
-    let finding = heard(
-        member,
-        needed.finding(
-            rule,
-            format!(
-                "The member agent of {name} last reported {} ago, at {heartbeat}; it counts as \
-                 silent after {}.",
-                duration::describe(silent),
-                duration::describe(member.silence_limit())
-            ),
+    let for_long = duration::describe(silent);
+    let message = match heartbeat {
+        Some(heartbeat) => format!(
+            "The member agent of {name} last reported {for_long} ago, at {heartbeat}; it counts as \
+             silent after {}.",
+            duration::describe(member.silence_limit())
         ),
-    );
+        None => format!(
+            "The member agent of {name} has never reported: the hub has been waiting for it for {for_long}."
+        ),
+    };
+    let finding = heard(member, needed.finding(rule, message));
     let finding = finding
         .look_with(
             format!(

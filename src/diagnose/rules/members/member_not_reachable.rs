@@ -2,9 +2,8 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::members::needed;
-use crate::kubefleet::duration;
 use crate::member::MemberGap;
-use crate::problems::members::last_heard;
+use crate::problems::members::{last_heard, last_report};
 use crate::words::CommandLine;
 
 /// That a cluster cannot be reached from here may be our own network. Together with an agent that
@@ -26,10 +25,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             let member = needed.member?;
             let silent = member.silent_for(cx.now())?;
             let message = format!(
-                "The API server of {} does not answer, and its agent last reported to the hub {} \
-                 ago.",
+                "The API server of {} does not answer, and its agent {}.",
                 needed.name,
-                duration::describe(silent)
+                last_report(member, silent)
             );
             Some(
                 last_heard(needed.finding(rule, message), member)

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::leftover::ask_agent;
-use crate::kubefleet::{duration, names};
-use crate::problems::members::last_heard;
+use crate::kubefleet::names;
+use crate::problems::members::{last_heard, last_report};
 use crate::problems::steps;
 use crate::rollout::Rollout;
 
@@ -113,8 +113,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     if let Some((member, silent)) = silent {
         let name = &member.meta.name;
         finding.add_sentence(&format!(
-            "The agent of {name}, which must remove it there, last reported {} ago.",
-            duration::describe(silent)
+            "The agent of {name}, which must remove it there, {}.",
+            last_report(member, silent)
         ));
         return Some(ask_agent(last_heard(finding, member), name));
     }
