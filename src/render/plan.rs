@@ -9,8 +9,7 @@ use super::style::TextPaint;
 use super::text::{TextPage, not_checked, page_end};
 use super::wrap::list;
 use crate::contents::what_goes_with;
-use crate::kubefleet::ObjectRef;
-use crate::kubefleet::duration;
+use crate::kubefleet::{ObjectRef, duration};
 use crate::manifests::ChangeCounts;
 use crate::plan::{
     ClusterChange, ObjectChanges, Plan, PlanOutcome, PlanPoint, PlannedCluster, PlannedSnapshot,

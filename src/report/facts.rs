@@ -7,8 +7,7 @@ use serde_with::skip_serializing_none;
 
 use super::{Subject, Verdict};
 use crate::inventory::choose;
-use crate::kubefleet::Conditions;
-use crate::kubefleet::reasons;
+use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::timeline::Timeline;
 use crate::rollout::{Rollout, StageProgress, StageState};
 

@@ -6,14 +6,13 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::kubefleet::Condition;
 use crate::kubefleet::binding::{FailedPlacement, FieldDifference};
-use crate::kubefleet::describe_object;
 use crate::kubefleet::override_names::NamespacedName;
 use crate::kubefleet::placement::ResourceSelector;
 use crate::kubefleet::run::ClusterStatus;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::Task;
+use crate::kubefleet::{Condition, describe_object};
 use crate::mask;
 use crate::member::pods::{ContainerTerminated, ContainerWaiting};
 use crate::rollout::ManifestTrouble;

@@ -9,8 +9,7 @@ use console::{Key, Term};
 
 use super::choices::ChoiceList;
 use super::{Ui, err_size};
-use crate::render::escape;
-use crate::render::wrap;
+use crate::render::{escape, wrap};
 
 /// The least rows of a terminal in which a list can be drawn.
 const LEAST_ROWS: usize = 6;

@@ -11,17 +11,15 @@ use crate::change::guard::{self, AcceptedRisks};
 use crate::change::record::ToldChange;
 use crate::change::{Change, approval_message};
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::gather::eligible;
-use crate::commands::gather::pickers;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::selection::ListReach;
 use crate::commands::gather::session::Session;
-use crate::commands::operate::changed_objects;
+use crate::commands::gather::{eligible, pickers};
 use crate::commands::operate::operation::{
     Operation, ThisRun, WaitResult, WriteProposal, WriteResult, interrupted, operate, to_continue,
 };
-use crate::commands::operate::safeguards;
 use crate::commands::operate::writing::WriteFlags;
+use crate::commands::operate::{changed_objects, safeguards};
 use crate::diagnose::{self, status::Status};
 use crate::error::Error;
 use crate::exit::Exit;

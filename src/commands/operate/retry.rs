@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use clap::Args;
 
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::gather::eligible;
-use crate::commands::gather::names;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::selection::ListReach;
 use crate::commands::gather::session::Session;
+use crate::commands::gather::{eligible, names};
 use crate::commands::operate::launching::{LaunchRisks, RunLaunch, launch};
 use crate::commands::operate::operation::{operate, to_continue};
 use crate::commands::operate::steering::rollout_of;
@@ -21,8 +20,7 @@ use crate::kubefleet::{Concept, ObjectRef};
 use crate::problems::steps;
 use crate::report::Verdict;
 use crate::rollout::content::replaced;
-use crate::rollout::life;
-use crate::rollout::{Rollout, rollout_started};
+use crate::rollout::{Rollout, life, rollout_started};
 use crate::words::{Hint, enumerate};
 
 /// Try a failed or stuck update run again

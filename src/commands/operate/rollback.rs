@@ -7,11 +7,9 @@ use crate::change::names as generated;
 use crate::change::neighbours::moves;
 use crate::change::preview::Preview;
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::gather::names;
-use crate::commands::gather::pickers;
-use crate::commands::gather::placement_objects;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::session::Session;
+use crate::commands::gather::{names, pickers, placement_objects};
 use crate::commands::operate::delete::RunDeletion;
 use crate::commands::operate::launching::{
     LaunchPreparation, RunLaunch, has_finished, launch, unique_suffix,

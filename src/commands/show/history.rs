@@ -7,10 +7,9 @@ use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::gather::placement_objects;
 use crate::commands::gather::reading::InputArgs;
-use crate::commands::gather::runs;
 use crate::commands::gather::session::Session;
+use crate::commands::gather::{placement_objects, runs};
 use crate::commands::output::Output;
 use crate::commands::show::clusters::shown_index;
 use crate::commands::show::list::compared;

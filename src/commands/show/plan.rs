@@ -10,13 +10,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::gather::eligible;
 use crate::commands::gather::manifests::{KEEP, RenderMaterial, WorkQuery};
-use crate::commands::gather::names;
 use crate::commands::gather::pickers::MadeOf;
 use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, StrategyChoice};
 use crate::commands::gather::reading::{InputArgs, SourceReading};
 use crate::commands::gather::session::Session;
+use crate::commands::gather::{eligible, names};
 use crate::commands::output::FormArg;
 use crate::error::Error;
 use crate::exit::Exit;

@@ -16,11 +16,10 @@ use serde_with::skip_serializing_none;
 
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::gather::members::{MemberAccess, no_member};
-use crate::commands::gather::pickers;
 use crate::commands::gather::placement_objects::NeighborQueries;
 use crate::commands::gather::reading::{InputArgs, SourceReading};
-use crate::commands::gather::runs;
 use crate::commands::gather::session::Session;
+use crate::commands::gather::{pickers, runs};
 use crate::commands::output::FormArg;
 use crate::error::Error;
 use crate::exit::Exit;

@@ -8,11 +8,10 @@ use clap::Args;
 use jiff::SignedDuration;
 
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::gather::eligible;
 use crate::commands::gather::followed_rollouts::{FollowedRollouts, FollowedStates};
 use crate::commands::gather::hubs::{ContextsArgs, FollowCall, FollowedHubs, HubList};
-use crate::commands::gather::pickers;
 use crate::commands::gather::session::Session;
+use crate::commands::gather::{eligible, pickers};
 use crate::commands::output;
 use crate::commands::show::rollout_wait::{self, AwaitedRun, RunEnd, WaitDecider, WaitEnd};
 use crate::diagnose::status::Status;

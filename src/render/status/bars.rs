@@ -7,13 +7,12 @@ use unicode_width::UnicodeWidthStr;
 use super::current;
 use crate::diagnose::status::Status;
 use crate::kubefleet::duration;
-use crate::render::escape;
-use crate::render::meter;
 use crate::render::style::TextPaint;
 use crate::render::table::cut_middle;
 use crate::render::tone::ColorTone;
 use crate::render::tree::{groups, lasting, wait};
 use crate::render::wrap::{list, shares};
+use crate::render::{escape, meter};
 use crate::rollout::{GateFacts, GateState, StageProgress, StageState};
 use crate::words::count;
 

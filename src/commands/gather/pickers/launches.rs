@@ -21,9 +21,8 @@ use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::render::table::{Column, Table};
 use crate::report::Verdict;
-use crate::rollout::rollback;
 use crate::rollout::versions::{Version, versions};
-use crate::rollout::{Phase, Rollout};
+use crate::rollout::{Phase, Rollout, rollback};
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
 

@@ -7,16 +7,14 @@ use super::start::{start, start_command};
 use super::wanted::{LaunchPreparation, RunLaunch};
 use crate::change::neighbours::{NeighborRun, arrived_words, neighbours};
 use crate::change::record::{ChangeRecord, ToldChange};
-use crate::change::states;
-use crate::change::{Change, RunWish};
+use crate::change::{Change, RunWish, states};
 use crate::commands::gather::plan_inputs::PlanWithInputs;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::operation::{
     ChangeOutcome, Operation, ThisRun, WaitResult, interrupted, may_patch,
 };
-use crate::commands::operate::safeguards;
-use crate::commands::operate::steering;
 use crate::commands::operate::writing::DryRun;
+use crate::commands::operate::{safeguards, steering};
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;

@@ -1,9 +1,8 @@
 //! What is done with other runs before a new one starts, and with one that does not start.
 
 use super::wanted::LaunchPreparation;
-use crate::change::Change;
 use crate::change::record::{ChangeRecord, ToldChange};
-use crate::change::states;
+use crate::change::{Change, states};
 use crate::commands::operate::delete::delete_for_good;
 use crate::commands::operate::operation::{Operation, ThisRun};
 use crate::commands::operate::steering;

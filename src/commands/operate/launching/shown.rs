@@ -9,10 +9,9 @@ use serde_json::Value;
 
 use super::existing::{self, ExistingRun};
 use super::wanted::{LaunchPreparation, RunLaunch};
-use crate::change::RunWish;
-use crate::change::guard;
 use crate::change::neighbours::{NeighborRun, neighbours};
 use crate::change::preview::Preview;
+use crate::change::{RunWish, guard};
 use crate::commands::gather::manifests::{RenderMaterial, WorkQuery};
 use crate::commands::gather::placement_objects::PlacementObjects;
 use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, StrategyChoice};

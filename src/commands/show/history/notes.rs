@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::diagnose::subjects::back::goes_back;
-use crate::inventory::Inventory;
-use crate::inventory::choose;
+use crate::inventory::{Inventory, choose};
 use crate::render::wrap::list;
 use crate::rollout::history::{History, RunEpisode, StepBack, VersionHolding};
 use crate::words::{CommandLine, enumerate};

@@ -1,8 +1,7 @@
 //! The overrides of a cluster, as its binding names them.
 
 use super::AppliedBy;
-use crate::inventory::source::all_of;
-use crate::inventory::source::{HubQuery, QueryAnswer};
+use crate::inventory::source::{HubQuery, QueryAnswer, all_of};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::Object;

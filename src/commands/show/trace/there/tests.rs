@@ -1,7 +1,9 @@
 use serde_json::{Value, json};
 
-use super::{AppliedRecords, BothSides, ClusterMatch, Outcome, WantedObject, having};
-use super::{ManifestKey, listed_as, parsed, questions, resolve, there};
+use super::{
+    AppliedRecords, BothSides, ClusterMatch, ManifestKey, Outcome, WantedObject, having, listed_as,
+    parsed, questions, resolve, there,
+};
 use crate::kubefleet::work::Work;
 use crate::manifests::live::ServedKind;
 use crate::member::model::{AnyObject, AppliedWork};
