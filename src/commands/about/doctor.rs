@@ -97,14 +97,19 @@ pub struct DoctorCheck {
 }
 
 impl DoctorCheck {
-    fn new(name: &str, result: CheckResult, message: impl Into<String>) -> Self {
+    fn new(result: CheckResult, message: impl Into<String>) -> Self {
         Self {
-            name: name.to_owned(),
+            name: String::new(),
             result,
             message: message.into(),
             hint: None,
             command: None,
         }
+    }
+
+    fn of(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
     }
 
     fn command(mut self, command: CommandLine) -> Self {
@@ -164,7 +169,8 @@ pub fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         return Ok(lacks(role, session));
     }
     let scope = scope(session.global);
-    let (settings, clock) = (checks::settings(&session.settings), session.clock);
+    let settings = checks::settings(&session.settings).of("settings");
+    let clock = session.clock;
     let answers = session.ask(&args.hubs, None, "doctor", |reading, _| {
         let permissions = allowed(reading, &scope)?;
         let mut checks = vec![settings.clone()];

@@ -41,33 +41,35 @@ pub(super) fn all_checks(
 ) -> Vec<DoctorCheck> {
     let mut checks = Vec::new();
     if let Some(hub) = reading.hub() {
-        checks.push(reached(hub));
-        checks.push(identity(hub));
-        checks.push(kinds(hub.served(), scope));
-        checks.extend(other_engine(hub.served().other_engine()));
-        checks.push(state(hub, scope));
-        checks.push(match hub.clocks() {
+        checks.push(reached(hub).of("hub"));
+        checks.push(identity(hub).of("identity"));
+        checks.push(kinds(hub.served(), scope).of("kinds"));
+        let engine = other_engine(hub.served().other_engine());
+        checks.extend(engine.map(|check| check.of("engine")));
+        checks.push(state(hub, scope).of("states"));
+        let clocks = match hub.clocks() {
             Ok(clocks) => skew(clocks, clock()),
-            Err(error) => unknown("clock", error.to_string()),
-        });
+            Err(error) => unknown(error.to_string()),
+        };
+        checks.push(clocks.of("clock"));
     }
-    checks.push(controller(reading, scope));
-    checks.extend(unreadable_strategy(reading, scope));
+    checks.push(controller(reading, scope).of("controller"));
+    checks.extend(unreadable_strategy(reading, scope).map(|check| check.of("strategies")));
     if let Some(hub) = reading.hub() {
-        checks.push(logs(hub));
+        checks.push(logs(hub).of("agent logs"));
     }
-    checks.push(members(reading));
+    checks.push(members(reading).of("members"));
     checks
 }
 
 /// What the settings file says, and where it is.
 pub(super) fn settings(in_force: &InForce) -> DoctorCheck {
     let Some(path) = &in_force.path else {
-        return ok("settings", "no settings file is read");
+        return ok("no settings file is read");
     };
     let path = path.display();
     if !in_force.exists {
-        return ok("settings", format!("there is no settings file {path}"));
+        return ok(format!("there is no settings file {path}"));
     }
     let settings = &in_force.settings;
     let mut says: Vec<_> = settings
@@ -89,23 +91,23 @@ pub(super) fn settings(in_force: &InForce) -> DoctorCheck {
     if says.is_empty() {
         says.push("nothing is set".to_owned());
     }
-    ok("settings", format!("{path}: {}", says.join("; ")))
+    ok(format!("{path}: {}", says.join("; ")))
 }
 
-fn ok(name: &str, message: impl Into<String>) -> DoctorCheck {
-    DoctorCheck::new(name, CheckResult::Ok, message)
+fn ok(message: impl Into<String>) -> DoctorCheck {
+    DoctorCheck::new(CheckResult::Ok, message)
 }
 
-fn warning(name: &str, message: impl Into<String>) -> DoctorCheck {
-    DoctorCheck::new(name, CheckResult::Warning, message)
+fn warning(message: impl Into<String>) -> DoctorCheck {
+    DoctorCheck::new(CheckResult::Warning, message)
 }
 
-fn failed(name: &str, message: impl Into<String>) -> DoctorCheck {
-    DoctorCheck::new(name, CheckResult::Failed, message)
+fn failed(message: impl Into<String>) -> DoctorCheck {
+    DoctorCheck::new(CheckResult::Failed, message)
 }
 
-fn unknown(name: &str, message: impl Into<String>) -> DoctorCheck {
-    DoctorCheck::new(name, CheckResult::Unknown, message)
+fn unknown(message: impl Into<String>) -> DoctorCheck {
+    DoctorCheck::new(CheckResult::Unknown, message)
 }
 
 fn reached(hub: &mut Hub) -> DoctorCheck {
@@ -114,40 +116,34 @@ fn reached(hub: &mut Hub) -> DoctorCheck {
         context => format!("{} (context {context})", hub.url()),
     };
     match hub.read_path::<Info>("/version", &ExpectedAnswer::Version) {
-        Ok(version) => ok(
-            "hub",
-            format!("{place} answers, Kubernetes {}", version.git_version),
-        ),
+        Ok(version) => ok(format!(
+            "{place} answers, Kubernetes {}",
+            version.git_version
+        )),
         // The API groups were read, so that it does answer.
-        Err(error) => ok(
-            "hub",
-            format!("{place} answers, but its version is unknown: {error}"),
-        ),
+        Err(error) => ok(format!(
+            "{place} answers, but its version is unknown: {error}"
+        )),
     }
 }
 
 fn identity(hub: &mut Hub) -> DoctorCheck {
     match hub.whoami() {
-        Ok(Some(name)) if name == "system:anonymous" => failed(
-            "identity",
-            "you are system:anonymous: the hub did not authenticate you",
-        )
-        .hint("log in, or set --user or --token"),
-        Ok(Some(name)) => ok("identity", format!("you are {name}")),
-        Ok(None) => unknown(
-            "identity",
-            "your identity is unknown: the API server is older than Kubernetes 1.28",
-        ),
-        Err(error) => unknown("identity", error.to_string()),
+        Ok(Some(name)) if name == "system:anonymous" => {
+            failed("you are system:anonymous: the hub did not authenticate you")
+                .hint("log in, or set --user or --token")
+        }
+        Ok(Some(name)) => ok(format!("you are {name}")),
+        Ok(None) => {
+            unknown("your identity is unknown: the API server is older than Kubernetes 1.28")
+        }
+        Err(error) => unknown(error.to_string()),
     }
 }
 
 fn kinds(served: &ServedVersions, scope: &Scope) -> DoctorCheck {
     if served.unknown {
-        return unknown(
-            "kinds",
-            "the served kinds are unknown: you may not read them",
-        );
+        return unknown("the served kinds are unknown: you may not read them");
     }
     let missing: Vec<_> = Kind::ALL
         .iter()
@@ -163,37 +159,30 @@ fn kinds(served: &ServedVersions, scope: &Scope) -> DoctorCheck {
     ];
     let names: Vec<_> = missing.iter().map(|kind| kind.name()).collect();
     if let Some(kind) = needed.iter().find(|kind| missing.contains(kind)) {
-        return failed("kinds", format!("the hub does not serve {kind}"))
+        return failed(format!("the hub does not serve {kind}"))
             .hint("install or upgrade KubeFleet's CRDs on the hub");
     }
     let run = scope.kind(Concept::UpdateRun);
     let version = served.version(run).unwrap_or_default();
     if missing.is_empty() {
-        return ok(
-            "kinds",
-            format!(
-                "all {} are served; {run} is read at {version}",
-                Kind::ALL.len()
-            ),
-        );
+        return ok(format!(
+            "all {} are served; {run} is read at {version}",
+            Kind::ALL.len()
+        ));
     }
-    warning(
-        "kinds",
-        format!(
-            "{run} is read at {version}; not served: {}",
-            wrap::list(&names, 5)
-        ),
-    )
+    warning(format!(
+        "{run} is read at {version}; not served: {}",
+        wrap::list(&names, 5)
+    ))
 }
 
 /// Whether rollouts may go on that this program does not see.
 fn other_engine(names: Option<String>) -> Option<DoctorCheck> {
     let names = names?;
     Some(
-        warning(
-            "engine",
-            format!("the hub also serves {names}, which this plugin version does not read"),
-        )
+        warning(format!(
+            "the hub also serves {names}, which this plugin version does not read"
+        ))
         .hint("rollouts of those kinds are not shown; list them with kubectl get"),
     )
 }
@@ -201,44 +190,36 @@ fn other_engine(names: Option<String>) -> Option<DoctorCheck> {
 /// Whether the hub implements `spec.state`.
 fn state(hub: &mut Hub, scope: &Scope) -> DoctorCheck {
     match hub.run_states(scope.kind(Concept::UpdateRun)) {
-        Ok(states) if states.iter().any(|state| state == "Run") => ok(
-            "states",
-            "runs can be initialized, started, stopped, and resumed",
-        ),
+        Ok(states) if states.iter().any(|state| state == "Run") => {
+            ok("runs can be initialized, started, stopped, and resumed")
+        }
         Ok(_) => warning(
-            "states",
             "KubeFleet on this hub ignores spec.state: every run starts immediately and cannot be \
              stopped",
         )
         .hint("to initialize, stop, and resume runs, upgrade the hub to KubeFleet 0.2 or later"),
-        Err(error) => unknown("states", error.to_string()),
+        Err(error) => unknown(error.to_string()),
     }
 }
 
 pub(super) fn skew(clocks: Option<ClockOffset>, ours: Timestamp) -> DoctorCheck {
     let Some(clocks) = clocks else {
-        return unknown(
-            "clock",
-            "the hub's clock is unknown: its answers have no date",
-        );
+        return unknown("the hub's clock is unknown: its answers have no date");
     };
     let difference = ours.duration_since(clocks.hub);
     let trip = SignedDuration::try_from(clocks.round_trip).unwrap_or(SignedDuration::ZERO);
     if difference.abs() <= SKEW + trip {
-        return ok("clock", "the hub's clock and this machine's agree");
+        return ok("the hub's clock and this machine's agree");
     }
     let (slow, fast) = if difference.is_positive() {
         ("the hub's", "this machine's")
     } else {
         ("this machine's", "the hub's")
     };
-    warning(
-        "clock",
-        format!(
-            "{slow} clock is {} behind {fast}; ages and times are shown by the hub's",
-            describe(difference.abs())
-        ),
-    )
+    warning(format!(
+        "{slow} clock is {} behind {fast}; ages and times are shown by the hub's",
+        describe(difference.abs())
+    ))
     .hint("synchronize the clocks")
 }
 
@@ -249,16 +230,13 @@ fn controller(reading: &mut SourceReading, scope: &Scope) -> DoctorCheck {
     let answer = reading.ask(&query);
     let runs = answer.all::<UpdateRun>().map(AsRef::as_ref);
     if let Some(run) = runs.clone().find(|run| is_unnoticed(run, now)) {
-        return failed(
-            "controller",
-            format!(
-                "{} is {} old and has neither finalizer nor status: no controller has processed it",
-                run.object(),
-                describe(run.meta.created.map_or(SignedDuration::ZERO, |created| {
-                    now.duration_since(created)
-                }))
-            ),
-        )
+        return failed(format!(
+            "{} is {} old and has neither finalizer nor status: no controller has processed it",
+            run.object(),
+            describe(run.meta.created.map_or(SignedDuration::ZERO, |created| {
+                now.duration_since(created)
+            }))
+        ))
         .hint("check that the hub agent is running with update runs enabled");
     }
     let path = format!(
@@ -290,7 +268,7 @@ fn unreadable_strategy(reading: &mut SourceReading, scope: &Scope) -> Option<Doc
         .all::<Strategy>()
         .find_map(|it| strategy_unreadable(it))?;
     let message = problem.message.trim_end_matches('.');
-    let check = failed("strategies", message);
+    let check = failed(message);
     Some(check.hint("give it a time in hours, minutes and seconds, such as 36h"))
 }
 
@@ -300,15 +278,11 @@ fn alive(lease: Option<&Lease>, wrote: Option<Timestamp>, now: Timestamp) -> Doc
         return check;
     }
     match wrote.filter(|wrote| now.duration_since(*wrote) < LEASE) {
-        Some(wrote) => ok(
-            "controller",
-            format!(
-                "it last wrote a run's status {} ago",
-                describe(now.duration_since(wrote))
-            ),
-        ),
+        Some(wrote) => ok(format!(
+            "it last wrote a run's status {} ago",
+            describe(now.duration_since(wrote))
+        )),
         None => unknown(
-            "controller",
             "whether the hub agent is alive is unknown: no readable lease, and no run changed \
              within the last minute",
         ),
@@ -320,27 +294,21 @@ fn alive(lease: Option<&Lease>, wrote: Option<Timestamp>, now: Timestamp) -> Doc
 fn logs(hub: &mut Hub) -> DoctorCheck {
     let agents = match controller_logs::agents(hub) {
         Ok(agents) => agents,
-        Err(error) => return unknown("agent logs", error.to_string()),
+        Err(error) => return unknown(error.to_string()),
     };
     let Some(first) = agents.first() else {
-        return unknown(
-            "agent logs",
-            format!(
-                "no hub agent runs in {AGENT_NAMESPACE} on this hub, so its log is not available \
-                 here"
-            ),
-        );
+        return unknown(format!(
+            "no hub agent runs in {AGENT_NAMESPACE} on this hub, so its log is not available \
+             here"
+        ));
     };
     let path = controller_logs::path(first, 1);
     match hub.read_text(&path) {
-        Ok(_) => ok(
-            "agent logs",
-            format!(
-                "{} can be read; to collect them, use collect --controller-logs",
-                first.pod
-            ),
-        ),
-        Err(error) => unknown("agent logs", error.to_string()),
+        Ok(_) => ok(format!(
+            "{} can be read; to collect them, use collect --controller-logs",
+            first.pod
+        )),
+        Err(error) => unknown(error.to_string()),
     }
 }
 
@@ -361,18 +329,12 @@ pub(super) fn held(lease: &Lease, now: Timestamp) -> Option<DoctorCheck> {
     let holder = spec.holder_identity.as_deref().unwrap_or("nobody");
     let age = now.duration_since(renewed);
     Some(if age <= LEASE {
-        ok(
-            "controller",
-            format!("the hub agent {holder} holds its lease"),
-        )
+        ok(format!("the hub agent {holder} holds its lease"))
     } else {
-        failed(
-            "controller",
-            format!(
-                "the hub agent {holder} has not renewed its lease for {}",
-                describe(age)
-            ),
-        )
+        failed(format!(
+            "the hub agent {holder} has not renewed its lease for {}",
+            describe(age)
+        ))
         .hint("find out why it is not running")
         .command(steps::hub_agent())
     })
@@ -384,7 +346,7 @@ fn members(reading: &mut SourceReading) -> DoctorCheck {
     let members: Vec<_> = answer.all().map(AsRef::as_ref).collect();
     if answer.outcome != Outcome::Listed {
         let gap = answer.outcome.gap().unwrap_or_default();
-        return unknown("members", gap);
+        return unknown(gap);
     }
     heartbeats(&members, now)
 }
@@ -392,7 +354,7 @@ fn members(reading: &mut SourceReading) -> DoctorCheck {
 /// Whether the agents of the member clusters report.
 pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorCheck {
     if clusters.is_empty() {
-        return warning("members", "no cluster has joined the fleet");
+        return warning("no cluster has joined the fleet");
     }
     let silent: Vec<_> = clusters
         .iter()
@@ -406,7 +368,7 @@ pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorC
     let troubled = TroubledMembers::of(fleet.clone(), fleet, now);
     if let Some(unheard) = troubled.unheard {
         let message = format!("no member agent has reported for {}", describe(unheard));
-        return warning("members", message)
+        return warning(message)
             .hint("find out whether the hub agent runs: it receives the reports")
             .command(steps::hub_agent());
     }
@@ -428,9 +390,9 @@ pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorC
         .map(|(names, how)| format!("{} of {all} {how}: {}", names.len(), wrap::list(names, 5)))
         .collect();
     if troubled.is_empty() {
-        return ok("members", format!("the agents of {all} are reporting"));
+        return ok(format!("the agents of {all} are reporting"));
     }
-    warning("members", troubled.join("; "))
+    warning(troubled.join("; "))
         .hint(
             "an update run stalls on a member cluster that does not report, or is unhealthy, and fails on one \
              that leaves",
