@@ -49,35 +49,6 @@ impl Write for FailingStream {
 }
 
 #[test]
-fn colour_is_decided_by_flag_then_environment_then_terminal() {
-    // What each environment makes of a terminal, and of what is none.
-    for (variables, on_terminal, elsewhere) in [
-        (&[][..], true, false),
-        (&["NO_COLOR"], false, false),
-        (&["CLICOLOR_FORCE"], true, true),
-        (&["TERM"], false, false),
-        (&["NO_COLOR", "CLICOLOR_FORCE"], false, false),
-        (&["CLICOLOR_FORCE", "TERM"], true, true),
-        (&["CLICOLOR"], false, false),
-        (&["CLICOLOR", "CLICOLOR_FORCE"], true, true),
-        (&["FLEET_STAGE_PLAIN", "CLICOLOR_FORCE"], false, false),
-    ] {
-        let environment = UiEnvironment::of_variables(|variable| {
-            variables.contains(&variable).then(|| match variable {
-                "TERM" => "dumb".into(),
-                "CLICOLOR" => "0".into(),
-                _ => "1".into(),
-            })
-        });
-        for (terminal, auto) in [(true, on_terminal), (false, elsewhere)] {
-            let flags = [Color::Auto, Color::Always, Color::Never];
-            let coloured = flags.map(|flag| environment.colours(flag, terminal));
-            assert_eq!(coloured, [auto, true, false], "{variables:?} {terminal}");
-        }
-    }
-}
-
-#[test]
 fn plain_is_what_is_asked_for_and_what_a_poor_terminal_gets() {
     for (variable, value, terminal, plain) in [
         ("FLEET_STAGE_PLAIN", "1", false, true),
@@ -127,19 +98,20 @@ fn empty_variables_count_as_unset() {
 
 #[test]
 fn width_is_that_of_columns_then_of_the_terminal_then_80() {
-    let width = |columns, terminal_width| {
+    for (columns, terminal_width, width) in [
+        (None, None, 80),
+        (None, Some(120), 120),
+        (Some(60), Some(120), 60),
+        (Some(5), None, 40),
+        (Some(100_000), None, 160),
+    ] {
         let environment = UiEnvironment {
             columns,
             terminal_width,
             ..UiEnvironment::default()
         };
-        environment.width()
-    };
-    assert_eq!(width(None, None), 80);
-    assert_eq!(width(None, Some(120)), 120);
-    assert_eq!(width(Some(60), Some(120)), 60);
-    assert_eq!(width(Some(5), None), 40);
-    assert_eq!(width(Some(100_000), None), 160);
+        assert_eq!(environment.width(), width);
+    }
 }
 
 #[test]

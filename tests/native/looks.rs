@@ -49,7 +49,7 @@ type Wish = (
     bool,
 );
 
-const WISHES: [Wish; 14] = [
+const WISHES: [Wish; 16] = [
     (&[], "", false, true),
     (&[("NO_COLOR", "1")], "", false, false),
     (&[("NO_COLOR", "")], "", false, true),
@@ -65,6 +65,13 @@ const WISHES: [Wish; 14] = [
     ),
     (
         &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")],
+        "",
+        false,
+        false,
+    ),
+    (&[("CLICOLOR_FORCE", "1"), ("TERM", "dumb")], "", true, true),
+    (
+        &[("FLEET_STAGE_PLAIN", "1"), ("CLICOLOR_FORCE", "1")],
         "",
         false,
         false,
