@@ -5,7 +5,6 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use crate::kubefleet::ObjectMeta;
 use crate::kubefleet::object::Object;
 use crate::kubefleet::scope::ObjectRef;
 
@@ -68,13 +67,9 @@ fn best(mut group: Vec<Object>, duplicates: &mut Vec<(ObjectRef, usize)>) -> Opt
             Reverse((
                 ages.get(&meta.uid).copied().flatten(),
                 meta.uid.clone(),
-                version(meta),
+                meta.resource_version.parse::<u128>().ok(),
                 text.clone(),
             ))
         })
         .map(|(_, object)| object)
-}
-
-fn version(meta: &ObjectMeta) -> Option<u128> {
-    meta.resource_version.parse().ok()
 }

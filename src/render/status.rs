@@ -93,7 +93,10 @@ fn run_line(status: &Status, run: &RunFacts) -> String {
 pub fn line(status: &Status) -> String {
     let mut parts = vec![status.verdict.as_str().to_owned()];
     if let Some(progress) = &status.run {
-        parts.extend(stage_words(progress));
+        if let Some(at) = current(&progress.stages) {
+            let stage = &progress.stages[at];
+            parts.push(format!("{} {}", stage.title(), stage.state.describe()));
+        }
         if progress.total > 0 {
             parts.push(format!(
                 "{}/{} clusters done",
@@ -113,12 +116,6 @@ pub fn line(status: &Status) -> String {
 /// The stage that is neither done nor untouched.
 fn current(stages: &[StageProgress]) -> Option<usize> {
     stages.iter().position(|stage| stage.state.is_current())
-}
-
-/// The same in words.
-fn stage_words(progress: &RunFacts) -> Option<String> {
-    let stage = &progress.stages[current(&progress.stages)?];
-    Some(format!("{} {}", stage.title(), stage.state.describe()))
 }
 
 /// Clusters, those that have the same in one group.

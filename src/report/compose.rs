@@ -60,7 +60,7 @@ pub trait ComposeText: Sized {
         self.evidence(binding.object(), "spec.resourceSnapshotName", snapshot)
     }
 
-    /// The same, and which run wrote it.
+    /// Adds which snapshot a binding has, and which run wrote it.
     #[must_use]
     fn written(self, binding: &Binding) -> Self {
         let written = binding.condition(reasons::ROLLOUT_STARTED);

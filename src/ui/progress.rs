@@ -84,7 +84,8 @@ impl ProgressBars {
         if drawn.lines.load(Ordering::SeqCst) {
             return;
         }
-        drawn.bar.set_style(spinner());
+        let spinner = style("{spinner} {msg}").tick_chars("|/-\\ ");
+        drawn.bar.set_style(spinner);
         let text = cut_middle(&escape::line(text), columns.saturating_sub(2));
         if drawn.bar.message() != text {
             drawn.bar.set_message(text);
@@ -105,7 +106,7 @@ impl ProgressBars {
     pub fn draw(&self, lines: &[String]) {
         if let Some(drawn) = &self.0 {
             drawn.lines.store(!lines.is_empty(), Ordering::SeqCst);
-            drawn.bar.set_style(plain());
+            drawn.bar.set_style(style("{msg}"));
             drawn.bar.set_message(lines.join("\n"));
         }
     }
@@ -117,14 +118,6 @@ impl ProgressBars {
             self.draw(&[]);
         }
     }
-}
-
-fn plain() -> ProgressStyle {
-    style("{msg}")
-}
-
-fn spinner() -> ProgressStyle {
-    style("{spinner} {msg}").tick_chars("|/-\\ ")
 }
 
 fn style(template: &str) -> ProgressStyle {

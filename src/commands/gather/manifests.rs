@@ -56,7 +56,7 @@ pub(in crate::commands) struct RenderMaterial {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::commands) enum WorkQuery<'w> {
     Unread,
-    /// Those of these clusters; of all where none is named.
+    /// The Works of these clusters; of all where none is named.
     Of(&'w [String]),
 }
 

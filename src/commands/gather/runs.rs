@@ -416,7 +416,10 @@ impl KnownBefore {
             match more {
                 ListProgress::Objects(objects) => {
                     kept.extend(objects.into_iter().filter_map(|object| {
-                        let placement = placement_of(&object);
+                        let meta = object.body.meta();
+                        let name = meta.label(names::PARENT_PLACEMENT).unwrap_or_default();
+                        let scope = Scope::of_namespace(&meta.namespace);
+                        let placement = scope.object(Concept::Placement, name);
                         let cluster = &object.get::<Binding>()?.spec.cluster;
                         let clusters = relevant.get(&placement)?.as_ref();
                         let matters = clusters.is_none_or(|all| all.contains(cluster));
@@ -465,9 +468,3 @@ impl KnownBefore {
 
 /// Clusters that matter; `None` means all.
 type RelevantClusters = Option<BTreeSet<String>>;
-
-fn placement_of(binding: &Object) -> ObjectRef {
-    let meta = binding.body.meta();
-    let name = meta.label(names::PARENT_PLACEMENT).unwrap_or_default();
-    Scope::of_namespace(&meta.namespace).object(Concept::Placement, name)
-}

@@ -27,7 +27,7 @@ use words::{CertificateDistrust, ServerCertificate};
 #[derive(Debug, Clone)]
 pub(in crate::hub) enum Trust {
     System,
-    /// Those that these authorities vouch for.
+    /// The servers that these authorities vouch for.
     Authorities(Arc<Vec<CertificateDer<'static>>>),
     Any,
 }

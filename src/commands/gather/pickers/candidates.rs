@@ -88,7 +88,10 @@ impl<T> CandidateRows<T> {
             takes_several,
         };
         let chosen = ui.choose(list, reading.hub().as_deref());
-        let chosen = chosen.map_err(interrupted)?;
+        let chosen = chosen.map_err(|error| match error {
+            HubError::Interrupted => Error::new(Exit::Interrupted, "interrupted: nothing chosen"),
+            error => error.into(),
+        })?;
         reading.renew();
         if chosen.is_empty() {
             return Err(nothing());
@@ -111,11 +114,4 @@ fn prompt(what: &str, keys: &str, ui: &Ui) -> String {
 
 fn nothing() -> Error {
     Error::failed("nothing chosen")
-}
-
-fn interrupted(error: HubError) -> Error {
-    match error {
-        HubError::Interrupted => Error::new(Exit::Interrupted, "interrupted: nothing chosen"),
-        error => error.into(),
-    }
 }

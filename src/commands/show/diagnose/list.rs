@@ -49,7 +49,7 @@ impl DiagnosisList {
         &self.items
     }
 
-    /// The same for people who asked for all: first what needs them.
+    /// For people who asked for all: first what needs them.
     pub fn by_need(&self) -> Vec<&Report> {
         let mut items: Vec<_> = self.items.iter().collect();
         items.sort_by_key(|report| need(report));
