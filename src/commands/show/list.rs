@@ -90,7 +90,7 @@ fn progress(item: &RunFacts) -> f64 {
 }
 
 /// How soon a run needs a person: the less the sooner.
-const fn urgency(verdict: Verdict) -> u8 {
+pub(super) const fn urgency(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Stuck => 0,
         Verdict::Failed | Verdict::InitializationFailed => 1,

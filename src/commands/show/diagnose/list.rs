@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::gather::hubs::{HubAnswers, NotReached};
+use crate::commands::show::list::urgency;
 use crate::kubefleet::{Concept, Kind};
-use crate::report::{Report, Severity, TypeMeta, Verdict};
+use crate::report::{Report, TypeMeta, Verdict};
 use crate::words::count;
 
 /// The reports of several runs or placements.
@@ -52,7 +53,11 @@ impl DiagnosisList {
     /// For people who asked for all: first what needs them.
     pub fn by_need(&self) -> Vec<&Report> {
         let mut items: Vec<_> = self.items.iter().collect();
-        items.sort_by_key(|report| need(report));
+        items.sort_by_key(|report| {
+            let worst = report.findings.iter().map(|finding| finding.severity).max();
+            // Where nobody has to act, what was found says what comes first.
+            (urgency(report.verdict).min(5), Reverse(worst))
+        });
         items
     }
 
@@ -83,18 +88,4 @@ impl DiagnosisList {
             verdicts.join(", ")
         )
     }
-}
-
-/// How soon a person should read a report: the lower, the sooner.
-fn need(report: &Report) -> (u8, Reverse<Option<Severity>>) {
-    let verdict = match report.verdict {
-        Verdict::Stuck => 0,
-        Verdict::WaitingForApproval => 1,
-        Verdict::Failed | Verdict::InitializationFailed => 2,
-        Verdict::Unknown => 3,
-        Verdict::Stopped | Verdict::NotStarted => 4,
-        _ => 5,
-    };
-    let worst = report.findings.iter().map(|finding| finding.severity).max();
-    (verdict, Reverse(worst))
 }
