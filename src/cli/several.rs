@@ -11,15 +11,7 @@ const SEVERAL: [(&str, &str); 2] = [
 ];
 /// The flags that lead to one hub, or that only one hub is to be shown. With several, each is asked as
 /// its context says.
-const ONE: [&str; 7] = [
-    "context",
-    "cluster",
-    "user",
-    "server",
-    "token",
-    "tls_server_name",
-    "insecure_skip_tls_verify",
-];
+const ONE: &str = "context cluster user server token tls_server_name insecure_skip_tls_verify";
 
 /// Whether several hubs are asked; fails where a flag beside that leads to one.
 pub fn are_asked(matches: &ArgMatches) -> Result<bool, Error> {
@@ -33,7 +25,7 @@ pub fn are_asked(matches: &ArgMatches) -> Result<bool, Error> {
     let Some((_, several)) = SEVERAL.iter().find(|(id, _)| is_given(id)) else {
         return Ok(false);
     };
-    match ONE.iter().find(|id| is_given(id)) {
+    match ONE.split(' ').find(|id| is_given(id)) {
         Some(one) => Err(Error::raw(
             ErrorKind::ArgumentConflict,
             format!(

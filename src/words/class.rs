@@ -14,61 +14,27 @@ pub enum CommandClass {
 }
 
 /// kubectl's commands that read.
-const LOOKS: [&str; 16] = [
-    "api-resources",
-    "api-versions",
-    "auth",
-    "can-i",
-    "cluster-info",
-    "describe",
-    "diff",
-    "events",
-    "explain",
-    "get",
-    "logs",
-    "rollout history",
-    "rollout status",
-    "top",
-    "version",
-    "wait",
-];
+const LOOKS: &str = "api-resources, api-versions, auth, can-i, cluster-info, describe, diff, \
+    events, explain, get, logs, rollout history, rollout status, top, version, wait";
 
 /// kubectl's commands that change an object and leave it in place.
-const CHANGES: [&str; 11] = [
-    "annotate",
-    "apply",
-    "create",
-    "edit",
-    "label",
-    "patch",
-    "rollout pause",
-    "rollout resume",
-    "set",
-    "uncordon",
-    "scale",
-];
+const CHANGES: &str = "annotate, apply, create, edit, label, patch, rollout pause, \
+    rollout resume, set, uncordon, scale";
 
 /// Flags that make more of a command: what is deleted first, overruled, or rolled back.
-const HARMFUL: [&str; 6] = [
-    "--active",
-    "--allow-older",
-    "--allow-unseen",
-    "--force",
-    "--grace-period",
-    "--replace",
-];
+const HARMFUL: &str = "--active --allow-older --allow-unseen --force --grace-period --replace";
 
 /// What a command of these words does; one that is not known destroys. `ours` are the words after
 /// `fleet-stage`, else those after `kubectl`.
 pub(super) fn class(words: &[&str], ours: bool) -> CommandClass {
     let verb = words.first().copied().unwrap_or_default();
     let two = words.iter().take(2).copied().collect::<Vec<_>>().join(" ");
-    let is_in = |list: &[&str]| list.contains(&verb) || list.contains(&two.as_str());
+    let is_in = |list: &str| list.split(", ").any(|it| it == verb || it == two);
     let own = if ours {
         FleetVerb::named(verb).map_or(CommandClass::Destroys, |verb| verb.class)
-    } else if is_in(&LOOKS) {
+    } else if is_in(LOOKS) {
         CommandClass::Looks
-    } else if is_in(&CHANGES) {
+    } else if is_in(CHANGES) {
         CommandClass::Changes
     } else {
         CommandClass::Destroys
@@ -81,7 +47,7 @@ pub(super) fn class(words: &[&str], ours: bool) -> CommandClass {
         return CommandClass::Looks;
     }
     let harmful = words.iter().any(|word| {
-        HARMFUL.contains(&flag(word).as_str()) && *word != "--active=keep"
+        HARMFUL.split(' ').any(|it| it == flag(word)) && *word != "--active=keep"
             // Whoever guards an object with a finalizer has not done with it.
             || word.contains("finalizers")
     });

@@ -99,29 +99,8 @@ fn show(preview: &Preview, ui: &mut Ui) {
 }
 
 /// Words of which many contexts' names consist: they do not tell one hub from another.
-const COMMON: &[&str] = &[
-    "admin",
-    "cluster",
-    "context",
-    "current",
-    "default",
-    "dev",
-    "fleet",
-    "hub",
-    "k8s",
-    "kind",
-    "kubernetes",
-    "local",
-    "main",
-    "minikube",
-    "my",
-    "prod",
-    "production",
-    "staging",
-    "system",
-    "test",
-    "user",
-];
+const COMMON: &str = "admin cluster context current default dev fleet hub k8s kind kubernetes \
+    local main minikube my prod production staging system test user";
 
 /// A hub by its context, and by its address where the context's name says little.
 fn place(context: &str, url: &str) -> String {
@@ -130,18 +109,15 @@ fn place(context: &str, url: &str) -> String {
         return format!("On {address}");
     }
     let words = context.split(|c: char| !c.is_ascii_alphanumeric());
-    let says_little = words
-        .filter(|word| !word.is_empty())
-        .all(|word| COMMON.contains(&word.to_lowercase().as_str()) || is_number(word));
+    let says_little = words.filter(|word| !word.is_empty()).all(|word| {
+        let is_number = word.chars().all(|c| c.is_ascii_digit());
+        is_number || COMMON.split(' ').any(|it| it.eq_ignore_ascii_case(word))
+    });
     if says_little {
         format!("In context {context} ({address})")
     } else {
         format!("In context {context}")
     }
-}
-
-fn is_number(word: &str) -> bool {
-    word.chars().all(|c| c.is_ascii_digit())
 }
 
 #[cfg(test)]
