@@ -46,7 +46,6 @@ impl Output {
         self.output.unwrap_or_default()
     }
 
-    /// The format, where one was asked for.
     pub const fn asked(&self) -> Option<Format> {
         self.output
     }
@@ -65,7 +64,6 @@ impl Output {
         }
     }
 
-    /// How tables are drawn.
     pub fn sheet(&self, ui: &Ui) -> TableStyle {
         TableStyle {
             // `wide` shows everything, however wide that gets.
@@ -138,7 +136,6 @@ impl ItemFormat {
     }
 }
 
-/// How long ago something was.
 pub fn age(then: Option<Timestamp>, now: Timestamp) -> Option<String> {
     then.map(|then| duration::age(now.duration_since(then)))
 }

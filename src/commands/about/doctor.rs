@@ -155,7 +155,6 @@ pub struct DoctorReport {
     permissions: Vec<AllowedCommand>,
 }
 
-/// Checks, and says how it went.
 pub fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let why = "it compares the role with the permissions on one hub";
     args.hubs

@@ -78,7 +78,6 @@ pub struct ExplainedFinding {
     explanation: Option<&'static str>,
 }
 
-/// Prints an explanation, or the list.
 pub fn run(args: &ExplainArgs, ui: &mut Ui) -> Result<Exit, Error> {
     let Some(word) = &args.finding else {
         return list(args.output, ui);

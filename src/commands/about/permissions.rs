@@ -23,7 +23,6 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// The word in a role.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -59,7 +58,6 @@ pub enum Role {
 impl Role {
     pub const ALL: [Self; 3] = [Self::Viewer, Self::Approver, Self::Operator];
 
-    /// Its word in names and flags.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Viewer => "viewer",
@@ -310,7 +308,6 @@ pub const ALL: &[CommandPermissions] = &[
     needs("wait", Role::Viewer, &[FOLLOW, PROSPECT]),
 ];
 
-/// Everything that the commands of a role need.
 pub fn of_role(role: Role) -> BTreeSet<(Verb, Concept)> {
     ALL.iter()
         .filter(|needs| needs.role <= role)

@@ -10,7 +10,6 @@ pub enum ArgumentKind {
     /// Update runs: those that the list at the terminal has too.
     Runs(&'static RunFilter),
     Placements,
-    /// Update runs and placements.
     Targets,
     /// Approval requests that wait for a person, and the runs that wait for them.
     Requests,

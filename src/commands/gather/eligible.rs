@@ -22,7 +22,6 @@ pub const ACTIVE: RunFilter = RunFilter {
     that: " that are unfinished",
 };
 
-/// Runs that wait for an approval.
 pub const WAITING: RunFilter = RunFilter {
     is: |rollout| rollout.is_live() && rollout.open_approvals().next().is_some(),
     that: " that wait for an approval",
@@ -43,7 +42,6 @@ pub const RESUMABLE: RunFilter = RunFilter {
     that: " that can be resumed",
 };
 
-/// Runs that can be tried again.
 pub const RETRYABLE: RunFilter = RunFilter {
     is: |rollout| diagnose::verdict(rollout).is_in_trouble(),
     that: " that failed or are stuck",

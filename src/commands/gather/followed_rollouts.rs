@@ -51,7 +51,6 @@ struct SettledRollout {
 
 pub(in crate::commands) enum RolloutNow {
     State(Box<Status>),
-    /// The target was deleted, or never was there.
     Gone(Error),
     Denied(Error),
 }
@@ -72,7 +71,6 @@ pub(in crate::commands) type FollowedStates = Vec<(ObjectRef, RolloutNow)>;
 
 /// A rollout that is followed, on one of several hubs or on one, and what is known of it.
 pub(in crate::commands) struct FollowedRollout<E> {
-    /// Its hub, where there are several.
     pub hub: Option<String>,
     pub object: ObjectRef,
     /// Its state: the last, or that with which it ended.
@@ -128,7 +126,6 @@ impl<E> FollowedRollout<E> {
 }
 
 impl<'r> FollowedRollouts<'r> {
-    /// Follows runs or placements of the hub that is read.
     pub(in crate::commands) fn new(
         reading: &'r mut SourceReading,
         targets: impl IntoIterator<Item = ObjectRef>,

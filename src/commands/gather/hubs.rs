@@ -152,12 +152,10 @@ pub struct HubAnswers<T> {
 
 #[derive(Clone)]
 pub struct HubAnswer<T> {
-    /// Its context, where several were asked.
     pub hub: Option<String>,
     pub found: T,
 }
 
-/// What is listed of one hub, or of files.
 #[derive(Clone)]
 pub struct HubRows<R> {
     pub rows: Vec<R>,
@@ -171,7 +169,6 @@ pub struct HubRows<R> {
     pub is_everywhere: bool,
 }
 
-/// What is listed of all hubs that were asked.
 pub struct AllRows<R> {
     /// The rows, each with the context of its hub where several were asked.
     pub rows: Vec<(Option<String>, R)>,
@@ -382,7 +379,6 @@ impl<R> HubAnswers<HubRows<R>> {
 }
 
 impl<T> HubAnswer<T> {
-    /// A sentence about this hub.
     pub fn says(&self, sentence: &str) -> String {
         match &self.hub {
             Some(hub) => format!("{hub}: {sentence}"),

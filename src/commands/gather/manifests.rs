@@ -35,7 +35,6 @@ pub(in crate::commands) const KEEP: &[Concept] = &[
 /// Everything that manifests are put together from.
 pub(in crate::commands) struct RenderMaterial {
     pub placement: ObjectRef,
-    /// The run that was asked about.
     pub run: Option<Arc<UpdateRun>>,
     pub around: PlacementObjects,
     pub overrides: Vec<Override>,
@@ -46,10 +45,8 @@ pub(in crate::commands) struct RenderMaterial {
     works_texts: ObjectTexts,
     /// Whether files were read, which may not hold all.
     is_offline: bool,
-    /// Why Works may be missing.
     works_gap: Option<String>,
     members: BTreeMap<String, Arc<MemberCluster>>,
-    /// Clusters of which the labels are not known.
     unlabelled: BTreeSet<String>,
 }
 
@@ -109,11 +106,9 @@ pub(in crate::commands) fn overrides(namespace: &str) -> [HubQuery; 2] {
     ]
 }
 
-/// Override snapshots with their values.
 #[derive(Default)]
 pub(in crate::commands) struct ReadOverrides {
     pub found: Vec<Override>,
-    /// Why some may be missing.
     pub gap: Option<String>,
 }
 

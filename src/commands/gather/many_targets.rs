@@ -15,7 +15,6 @@ use crate::words::distinct;
 
 /// Over how many clusters placements are looked at together.
 const TOGETHER: usize = 2000;
-/// How many placements at most.
 const PLACEMENTS: usize = 100;
 
 #[derive(Default)]

@@ -18,7 +18,6 @@ pub struct KnownNames<'k> {
 }
 
 impl KnownNames<'_> {
-    /// Whether the command changes what it names.
     fn writes(&self) -> bool {
         FleetVerb::named(self.command).is_some_and(|it| it.class != CommandClass::Looks)
     }

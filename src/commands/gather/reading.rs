@@ -166,7 +166,6 @@ impl SourceReading {
         }
     }
 
-    /// What errors call the place.
     pub const fn place(&self) -> &'static str {
         match self.place {
             ReadingPlace::Files(_) => "the input",
@@ -196,7 +195,6 @@ impl SourceReading {
         names::again(command, &self.again)
     }
 
-    /// The hub, when it is not files.
     pub fn hub(&mut self) -> Option<&mut Hub> {
         match &mut self.place {
             ReadingPlace::Hub(hub) => Some(hub),
@@ -204,7 +202,6 @@ impl SourceReading {
         }
     }
 
-    /// One answer to one question.
     pub fn ask(&mut self, query: &HubQuery) -> QueryAnswer {
         self.answer(std::slice::from_ref(query))
             .pop()

@@ -297,7 +297,6 @@ impl ReadNeeds {
     }
 }
 
-/// What was read beside the runs.
 #[derive(Default)]
 struct KnownBefore {
     approvals: Vec<Object>,

@@ -46,7 +46,6 @@ impl ListReach {
         }
     }
 
-    /// Both scopes and all namespaces.
     pub const fn everywhere() -> Self {
         Self {
             scope: None,

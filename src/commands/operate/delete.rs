@@ -94,7 +94,6 @@ fn act(args: &DeleteArgs, op: &mut Operation<'_>) -> Result<Exit, Error> {
     )
 }
 
-/// A run that is to be deleted, as it was shown.
 pub(in crate::commands) struct RunDeletion {
     pub run: ThisRun,
     pub change: Change,
@@ -155,7 +154,6 @@ impl RunDeletion {
     }
 }
 
-/// What deleting a run leaves behind.
 pub(in crate::commands) fn leaves(rollout: &Rollout<'_>) -> Preview {
     let mut preview = Preview::default();
     let run = rollout.run.object();
@@ -240,7 +238,6 @@ pub(in crate::commands) fn leaves(rollout: &Rollout<'_>) -> Preview {
     preview
 }
 
-/// Deletes one run, waits until it is gone, and says so.
 fn delete(this: &ThisRun, change: &Change, op: &mut Operation<'_>) -> Result<Exit, Error> {
     let run = &this.object;
     if !delete_for_good(this, change, op)? {
@@ -298,7 +295,6 @@ pub(in crate::commands) fn delete_for_good(
     }
 }
 
-/// The finalizers of a run that KubeFleet does not remove.
 fn foreign_finalizers(run: &ObjectRef, reading: &mut SourceReading) -> Vec<String> {
     reading.forget();
     let answer = reading.ask(&HubQuery::object(run));

@@ -105,7 +105,6 @@ pub enum ChangeOutcome {
 }
 
 impl Operation<'_> {
-    /// How what is shown before a write looks.
     pub fn look(&self) -> RenderLook {
         RenderLook {
             paint: self.ui.paint_err(),
@@ -139,7 +138,6 @@ impl Operation<'_> {
         done
     }
 
-    /// Shows what the hub's API server warns of.
     fn warn(&mut self, warnings: &[String]) {
         for warning in warnings {
             self.ui.warning(&format!("the hub's API server: {warning}"));

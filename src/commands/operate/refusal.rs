@@ -170,7 +170,6 @@ pub fn unseen(reads: &[UnseenRead], scope: &Scope, reading: &SourceReading) -> E
     }
 }
 
-/// What is not known for want of a read.
 fn missing(read: &UnseenRead) -> String {
     let unknown: Vec<_> = read.guards.iter().map(|guard| guard.finds_out()).collect();
     format!(
@@ -181,7 +180,6 @@ fn missing(read: &UnseenRead) -> String {
     )
 }
 
-/// Why a read is missing.
 fn describe_outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Failed(why) => why.clone(),

@@ -495,7 +495,6 @@ fn is_its_own(
     left_to_a_person(is_script, &why, anew, preview)
 }
 
-/// Warns a person, and refuses for a script.
 fn left_to_a_person(
     is_script: bool,
     why: &str,

@@ -62,12 +62,10 @@ impl WriteFlags {
         !matches!(self.dry_run, DryRun::None)
     }
 
-    /// Whether the command returns as soon as the write is done.
     pub fn returns_at_once(&self) -> bool {
         self.wait == Some(false)
     }
 
-    /// Whether the run is followed to its end.
     pub fn follows(&self) -> bool {
         self.wait == Some(true)
     }

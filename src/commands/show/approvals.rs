@@ -407,7 +407,6 @@ fn answer(approval: &Approval) -> Option<String> {
 /// How many commands are shown below a table.
 const SHOWN: usize = 5;
 
-/// Says what to do about the approvals that need a person.
 fn hints(found: &[HubRow<AskedGate>], ui: &mut Ui) {
     for (step, state, lead) in [
         (ApprovalStep::Approve, GateState::Pending, "to approve:"),

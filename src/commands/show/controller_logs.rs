@@ -98,7 +98,6 @@ pub(in crate::commands) fn read(hub: &mut Hub, run: &str) -> Result<Vec<Controll
     Ok(logs)
 }
 
-/// Where the newest lines of a container are read.
 pub(in crate::commands) fn path(agent: &AgentContainer, lines: usize) -> String {
     format!(
         "/api/v1/namespaces/{AGENT_NAMESPACE}/pods/{}/log?container={}&tailLines={lines}",

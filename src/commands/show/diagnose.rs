@@ -131,7 +131,6 @@ struct ExaminedHub {
     contexts: BTreeMap<String, String>,
 }
 
-/// Diagnoses what was asked about, and prints the report.
 pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     check(args, session.global)?;
     let answers = if args.hubs.contexts.is_several() {
@@ -188,7 +187,6 @@ pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error
     Ok(answers.exit(exit))
 }
 
-/// Diagnoses what was asked about of one hub.
 fn examine_all(
     args: &DiagnoseArgs,
     reading: &mut SourceReading,

@@ -295,7 +295,6 @@ impl WantedRuns {
     }
 }
 
-/// Says that there is no run, and where there are some.
 fn none(reading: &mut SourceReading, reach: &ListReach, args: &ListArgs) -> Result<String, Error> {
     let what = runs::noun(args.active);
     let place = reading.place();

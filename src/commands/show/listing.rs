@@ -78,7 +78,6 @@ pub(super) trait ListCommand: Clone + Send + Sync + 'static {
         reach: &ListReach,
     ) -> Result<HubRows<Self::Row>, Error>;
 
-    /// That there is no row, and where there may be some.
     fn none(&self, reading: &mut SourceReading, reach: &ListReach) -> Result<String, Error>;
 
     fn sort(&self, _rows: &mut [HubRow<Self::Row>]) {}
@@ -98,7 +97,6 @@ pub(super) trait ListCommand: Clone + Send + Sync + 'static {
         ui: &'t Ui,
     ) -> TableOf<'t, HubRow<Self::Row>>;
 
-    /// Says what to do about the rows of a table.
     fn hint(_rows: &[HubRow<Self::Row>], _ui: &mut Ui) {}
 }
 

@@ -25,13 +25,11 @@ pub(in crate::commands) enum WaitResult<D> {
     TimedOut(Option<Box<Status>>),
     /// What was followed does not exist any more.
     Gone(Error),
-    /// The user wants it to end.
     Interrupted,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::commands) enum WaitEnd {
-    /// The judge has called it over.
     Over,
     TimedOut,
     Interrupted,
@@ -43,7 +41,6 @@ pub(in crate::commands) type AwaitedRun<D> = FollowedRollout<RunEnd<D>>;
 
 pub(in crate::commands) enum RunEnd<D> {
     Decided(D),
-    /// It was deleted, or never was there.
     Gone(Error),
     Denied(Error),
 }
@@ -51,7 +48,6 @@ pub(in crate::commands) enum RunEnd<D> {
 pub(in crate::commands) trait WaitDecider {
     type Decision;
 
-    /// What a state decides about its run.
     fn decide(&mut self, status: &Status) -> Option<Self::Decision>;
 
     /// What is told of a decision at once, where other runs are still waited for.
@@ -59,7 +55,6 @@ pub(in crate::commands) trait WaitDecider {
         None
     }
 
-    /// Whether the whole wait is over.
     fn is_over(
         &self,
         runs: &[AwaitedRun<Self::Decision>],
@@ -67,7 +62,6 @@ pub(in crate::commands) trait WaitDecider {
     ) -> bool;
 }
 
-/// Judges one run, with a function.
 struct JudgeOfOne<'d, D>(&'d mut dyn FnMut(&Status) -> Option<D>);
 
 impl<D> WaitDecider for JudgeOfOne<'_, D> {
@@ -167,7 +161,6 @@ fn look_until<J: WaitDecider>(
     }
 }
 
-/// Takes in what a hub shows.
 fn take<J: WaitDecider>(
     shown: HubAnswer<FollowedStates>,
     hubs: &FollowedHubs<'_, FollowedStates>,

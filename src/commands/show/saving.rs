@@ -54,7 +54,6 @@ impl FileDestination {
     }
 }
 
-/// The folder of a name, and the name in it.
 fn split(path: &Path) -> io::Result<(PathBuf, std::ffi::OsString)> {
     let name = path
         .file_name()

@@ -110,7 +110,6 @@ struct SnapshotItem {
     survives: Option<u64>,
 }
 
-/// Lists versions, shows one, or compares two.
 pub fn run(args: &SnapshotsArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let word = args.placement.as_deref();
     match (&args.command, word) {
@@ -133,7 +132,6 @@ pub fn run(args: &SnapshotsArgs, session: &mut Session<'_>) -> Result<Exit, Erro
 /// The concepts of which texts are kept.
 pub(in crate::commands) const KEEP: &[Concept] = &[Concept::ResourceSnapshot];
 
-/// Opens what was asked for, and finds the placement.
 fn open(
     word: Option<&str>,
     input: &InputArgs,
@@ -175,7 +173,6 @@ fn list(
     Ok(Exit::Done)
 }
 
-/// Says that a version is not whole.
 fn warn(version: &Version<'_>, placement: &ObjectRef, ui: &mut Ui) {
     if let Some(flaw) = version.flaw() {
         ui.warning(&format!(

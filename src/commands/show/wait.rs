@@ -264,7 +264,6 @@ impl WaitedRuns<'_, '_> {
         Ok(together(&standings, false).unwrap_or(Exit::Done))
     }
 
-    /// Says how one of the runs ended, and what to do.
     fn conclude(&self, run: &WaitedRun, session: &mut Session<'_>) {
         let (Some(RunEnd::Decided(decision)), Some(status)) = (&run.end, &run.last) else {
             return;
@@ -333,7 +332,6 @@ impl WaitedRuns<'_, '_> {
         Ok(error.hint(Hint::new("see its status:").command(about(first, "status"))))
     }
 
-    /// Prints the last states.
     fn answer(&self, session: &mut Session<'_>) -> Result<(), Error> {
         let states = self.runs.iter().filter_map(|run| run.last.as_deref());
         let format = self.args.output;

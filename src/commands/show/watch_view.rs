@@ -30,7 +30,6 @@ impl WatchView {
         Self { screen }
     }
 
-    /// Whether it is redrawn in place.
     pub(super) const fn is_redrawn(&self) -> bool {
         self.screen.is_some()
     }
@@ -114,7 +113,6 @@ pub(in crate::commands) struct WatchArgs {
 }
 
 impl WatchArgs {
-    /// Whether the list is to be followed.
     pub(super) fn is_on(&self, output: &Output) -> Result<bool, Error> {
         let has_events = matches!(output.format(), Format::Json | Format::Yaml);
         if self.output_watch_events && !(self.watch && has_events) {
@@ -351,7 +349,6 @@ impl<T: Serialize> FollowedList<'_, T> {
         }
     }
 
-    /// Leaves the whole list on the terminal.
     fn end(&self, ui: &mut Ui) {
         if let Some(last) = &self.last {
             let text = self.text(last, ui);

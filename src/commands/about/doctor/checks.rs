@@ -62,7 +62,6 @@ pub(super) fn all_checks(
     checks
 }
 
-/// What the settings file says, and where it is.
 pub(super) fn settings(in_force: &InForce) -> DoctorCheck {
     let Some(path) = &in_force.path else {
         return ok("no settings file is read");
@@ -187,7 +186,6 @@ fn other_engine(names: Option<String>) -> Option<DoctorCheck> {
     )
 }
 
-/// Whether the hub implements `spec.state`.
 fn state(hub: &mut Hub, scope: &Scope) -> DoctorCheck {
     match hub.run_states(scope.kind(Concept::UpdateRun)) {
         Ok(states) if states.iter().any(|state| state == "Run") => {
@@ -322,7 +320,6 @@ pub(super) fn is_unnoticed(run: &UpdateRun, now: Timestamp) -> bool {
             .is_some_and(|created| now.duration_since(created) > NOTICED)
 }
 
-/// What the lease of the hub agent tells.
 pub(super) fn held(lease: &Lease, now: Timestamp) -> Option<DoctorCheck> {
     let spec = lease.spec.as_ref()?;
     let MicroTime(renewed) = *spec.renew_time.as_ref()?;
@@ -351,7 +348,6 @@ fn members(reading: &mut SourceReading) -> DoctorCheck {
     heartbeats(&members, now)
 }
 
-/// Whether the agents of the member clusters report.
 pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorCheck {
     if clusters.is_empty() {
         return warning("no cluster has joined the fleet");

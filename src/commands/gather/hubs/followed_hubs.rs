@@ -22,17 +22,13 @@ const TICK: Duration = Duration::from_secs(1);
 /// stuck by time alone.
 const LIST_TICK: Duration = Duration::from_secs(5);
 
-/// What a hub that is followed tells.
 pub enum HubNews<T> {
     /// What it shows now, and why it does not answer at the moment.
     Now(T, Option<String>),
     /// It does not answer, and what it showed last is all that is known.
     Away(String),
-    /// The user wants it to end.
     Interrupted,
-    /// It did not tell in time.
     Late,
-    /// It is followed no longer, and why.
     Ended(Error),
 }
 
@@ -53,7 +49,6 @@ pub trait FollowsHub<T> {
     fn end_at(&mut self, _end: Option<TimeLimit>) {}
 }
 
-/// A list of a hub that is followed.
 pub struct FollowedReading<'r, L> {
     reading: &'r mut SourceReading,
     look: L,
@@ -61,7 +56,6 @@ pub struct FollowedReading<'r, L> {
 }
 
 impl<'r, L> FollowedReading<'r, L> {
-    /// Follows what `look` reads.
     pub fn new(reading: &'r mut SourceReading, look: L) -> Result<Self, Error> {
         reading.follow()?;
         Ok(Self {
@@ -122,10 +116,8 @@ pub struct FollowedHubs<'r, T> {
 }
 
 struct FollowedHub<T> {
-    /// Its context, where there are several.
     name: Option<String>,
     asked: Option<Result<HubTold<()>, AskError>>,
-    /// Whether it has shown anything.
     has_told: bool,
     has_ended: bool,
     now: Option<T>,
@@ -145,7 +137,6 @@ enum HubMessage<T> {
     News(HubNews<T>),
 }
 
-/// What happened while it was waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowNews {
     /// A hub may show something else than before.
@@ -400,7 +391,6 @@ impl<'r, T> FollowedHubs<'r, T> {
         self.hubs.iter().all(|hub| hub.has_ended)
     }
 
-    /// The hubs that have told nothing yet.
     pub fn pending(&self) -> Vec<&str> {
         let pending = self.hubs.iter().filter(|hub| hub.is_pending());
         pending.filter_map(|hub| hub.name.as_deref()).collect()

@@ -52,7 +52,6 @@ impl<T> CandidateRows<T> {
         chosen.into_iter().next().ok_or_else(nothing)
     }
 
-    /// Lets the user choose one or more, where there are several.
     pub fn several(
         self,
         (of_one, what): (&str, &str),

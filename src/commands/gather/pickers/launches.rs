@@ -26,7 +26,6 @@ use crate::rollout::{Phase, Rollout, rollback};
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
 
-/// Lets the user choose a placement.
 pub fn placement(reading: &mut SourceReading, ui: &mut Ui) -> Result<ObjectRef, Error> {
     let reach = reach(reading);
     let answers = reading.list_all(&reach.queries(Concept::Placement))?;
@@ -74,7 +73,6 @@ pub fn named_placement(reading: &mut SourceReading, ui: &mut Ui) -> Result<Objec
     Ok(chosen)
 }
 
-/// Lets the user choose a strategy, by name.
 fn strategy(scope: &Scope, reading: &mut SourceReading, ui: &mut Ui) -> Result<String, Error> {
     let reach = ListReach::one(scope.clone());
     let answers = reading.list_all(&reach.queries(Concept::Strategy))?;
@@ -107,7 +105,6 @@ pub fn named_strategy(reading: &mut SourceReading, ui: &mut Ui) -> Result<Object
     Ok(object)
 }
 
-/// Lets the user choose a member cluster, by its name.
 pub fn member(
     command: CommandLine,
     reading: &mut SourceReading,

@@ -21,7 +21,6 @@ use crate::rollout::approvals::of_run;
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
 
-/// Lets the user choose a run.
 pub fn run(
     eligible: &RunFilter,
     reading: &mut SourceReading,

@@ -378,7 +378,6 @@ fn generation(inventory: &Inventory, request: &str) -> String {
     generation.map_or_else(|| "none".to_owned(), |number| number.to_string())
 }
 
-/// The clusters that approvals let the run reach.
 pub(super) fn opened<'i>(rollout: &Rollout<'i>, selection: &ApprovalSelection) -> Vec<&'i str> {
     selection
         .write

@@ -148,7 +148,6 @@ fn sort(
     Ok(selection)
 }
 
-/// Why an approval cannot be given.
 fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
     let run = rollout.run.object();
     let request = approval.request();

@@ -44,14 +44,12 @@ const PATIENCE: Duration = Duration::from_mins(5);
 const RACES: usize = 3;
 /// How often the content may change while a run is made again for it.
 const CHANGES: usize = 5;
-/// The longest pause before another try.
 const LONGEST: Duration = Duration::from_mins(1);
 
 pub(super) struct ContentTries {
     begun: Instant,
     /// When the change was noticed that the last try lacked.
     detected: Option<Timestamp>,
-    /// How many changes were met.
     changes: usize,
     /// How many tries have lacked the last one.
     same: u32,

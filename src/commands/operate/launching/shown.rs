@@ -304,7 +304,6 @@ fn content_risks(launch: &RunLaunch, plan: &Plan) -> ContentRisks {
     }
 }
 
-/// What the controller would compute.
 pub(super) fn plan(
     launch: &RunLaunch,
     snapshot: Option<String>,
@@ -322,7 +321,6 @@ pub(super) fn plan(
     plan_inputs::read(reading, &wish)
 }
 
-/// Shows what the controller would compute.
 fn show(
     launch: &RunLaunch,
     PlanWithInputs {
@@ -481,7 +479,6 @@ pub(super) fn guard(
     Ok(())
 }
 
-/// What the run is to say of itself.
 fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<RunWish, Error> {
     let old = plan.starts_at_once();
     if old && !launch.start {
@@ -597,7 +594,6 @@ fn empties(
     })
 }
 
-/// How the content helps nobody, and why.
 fn unhelpful_content(plan: &Plan) -> Option<(UnhelpfulContent, String)> {
     if let Some(why) = clause(plan, WarningKind::SnapshotRolledBack) {
         return Some((UnhelpfulContent::RolledBack, why));
@@ -771,7 +767,6 @@ fn takes_back_only(
     refused(format!("{} {fail}, and {get} {what}", enumerate(failing)))
 }
 
-/// Whether objects change in a cluster, where that was computed.
 fn changes_objects(plan: &Plan, cluster: &str) -> Option<bool> {
     let mut groups = plan.changes.iter();
     let is_in = |it: &&ObjectChanges| it.clusters.iter().any(|name| name == cluster);

@@ -19,7 +19,6 @@ pub struct NewRunWords<'n> {
     pub strategy: Option<&'n str>,
     /// The run whose placement and strategy it gets.
     pub from: Option<&'n str>,
-    /// What makes a generated name unique.
     pub suffix: &'n str,
 }
 
@@ -82,7 +81,6 @@ impl RunSource {
         }
     }
 
-    /// The run that is to be made, and started.
     pub fn launch(
         &self,
         accepted: AcceptedRisks,

@@ -436,7 +436,6 @@ fn is_empty(inventory: &Inventory) -> bool {
     Rollout::new(inventory).is_some_and(|rollout| !emptied(&rollout).is_empty())
 }
 
-/// Whether a run is still to be started.
 fn is_untouched(inventory: &Inventory, run: &ObjectRef) -> bool {
     rollout_of(inventory, run).is_ok_and(|rollout| {
         matches!(step(&rollout, RequestedState::Start), StateStep::Write(_)) && !rollout.has_begun()

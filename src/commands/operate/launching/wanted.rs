@@ -38,7 +38,6 @@ pub(in crate::commands) struct RunLaunch {
     /// The snapshot; `None` means the content as it is now.
     pub snapshot: Option<String>,
     pub start: bool,
-    /// What the user takes the responsibility for.
     pub accepted: AcceptedRisks,
     /// What is said before the plan.
     pub preview: Preview,
@@ -50,7 +49,6 @@ pub(in crate::commands) struct RunLaunch {
     pub first: Vec<LaunchPreparation>,
     /// The fields of an old run that this version does not know: they are copied.
     pub unknown: UnknownFields,
-    /// Whether it is shown how the objects change.
     pub diff: bool,
     /// Whether it is a rollback, which is in a hurry.
     pub takes_back: bool,
@@ -60,7 +58,6 @@ pub(in crate::commands) struct RunLaunch {
     pub chosen: Option<Hint>,
 }
 
-/// What is done before a run is made.
 pub(in crate::commands) enum LaunchPreparation {
     Stop(ThisRun),
     Delete(Box<RunDeletion>),

@@ -61,7 +61,6 @@ impl DiagnosisList {
         items
     }
 
-    /// How many runs there are, and how they are.
     pub fn headline(&self) -> String {
         let hubs = self.hubs.map(|hubs| format!(" on {}", count(hubs, "hub")));
         let hubs = hubs.unwrap_or_default();

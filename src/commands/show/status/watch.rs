@@ -18,7 +18,6 @@ use crate::render::{self, RenderLook};
 use crate::report::Verdict;
 use crate::ui::Ui;
 
-/// Follows rollouts to the end of their runs.
 pub(super) fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let call = FollowCall {
         of: &args.hubs.contexts,
@@ -51,7 +50,6 @@ pub(super) fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, 
 /// A rollout that is watched. It ends when it is not seen any more, with an exit code.
 type WatchedRollout = FollowedRollout<Exit>;
 
-/// Rollouts as they were shown so far.
 struct StatusView<'a> {
     view: WatchView,
     args: &'a StatusArgs,
@@ -60,7 +58,6 @@ struct StatusView<'a> {
 }
 
 impl StatusView<'_> {
-    /// Shows them until all have ended.
     fn follow(
         &mut self,
         hubs: &mut FollowedHubs<'_, FollowedStates>,
@@ -102,7 +99,6 @@ impl StatusView<'_> {
         has_ended(rollout) || rollout.last.as_deref().is_some_and(is_given_up)
     }
 
-    /// Takes in what a hub shows.
     fn take(
         &mut self,
         shown: HubAnswer<FollowedStates>,
@@ -171,7 +167,6 @@ fn has_ended(rollout: &WatchedRollout) -> bool {
     rollout.end.is_some() || rollout.last.as_ref().is_some_and(|last| last.is_over())
 }
 
-/// Prints what is different from the last state.
 fn tell(
     format: StatusFormat,
     label: Option<String>,

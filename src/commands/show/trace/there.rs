@@ -152,7 +152,6 @@ impl AppliedRecords {
         distinct(applied.filter_map(|it| it.spec.namespace.strip_prefix(prefix)))
     }
 
-    /// The member cluster to which the context leads.
     pub fn cluster(&self) -> Result<String, Error> {
         let owners = self.owners();
         let (exit, why) = match (owners.as_slice(), self.outcome.gap()) {

@@ -198,7 +198,6 @@ fn is_passed(status: &Status, name: &str, when: Option<TaskTime>) -> bool {
     approvals.peek().is_some() && approvals.all(GateFacts::is_passed)
 }
 
-/// The states of a stage's approvals.
 fn approvals(stage: &StageProgress, when: Option<TaskTime>) -> impl Iterator<Item = &GateFacts> {
     let gates = stage.gates.iter();
     gates.filter(move |gate| gate.request.is_some() && (when.is_none() || when == gate.when))
