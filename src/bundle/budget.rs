@@ -34,7 +34,6 @@ impl Default for ReadLimits {
 }
 
 impl ReadLimits {
-    /// A limit that someone gave.
     pub const fn new(bytes: u64) -> Self {
         Self { bytes, given: true }
     }
@@ -54,7 +53,6 @@ impl ReadLimits {
 pub(super) struct ReadBudget {
     limits: ReadLimits,
     read: u64,
-    /// What the objects take.
     pub meter: Meter,
 }
 
@@ -67,7 +65,6 @@ impl ReadBudget {
         }
     }
 
-    /// How many bytes may still be read.
     pub(super) const fn left(&self) -> u64 {
         self.limits.bytes.saturating_sub(self.read)
     }

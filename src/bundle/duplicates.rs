@@ -31,7 +31,6 @@ pub(super) fn resolve(objects: &mut Vec<Object>) -> Vec<(ObjectRef, usize)> {
     duplicates
 }
 
-/// What objects are sorted by.
 pub(super) fn key(object: &Object) -> (crate::kubefleet::Kind, &str, &str) {
     let meta = object.body.meta();
     (object.kind, &meta.namespace, &meta.name)

@@ -19,7 +19,6 @@ pub(super) struct BundleHeader {
     pub kinds: BTreeMap<Kind, Outcome>,
     /// The objects that were asked for, of the kinds that were not listed.
     pub names: BTreeMap<Kind, BTreeSet<String>>,
-    /// What the bundle was collected for.
     pub target: Option<ObjectRef>,
     pub hub: HubFacts,
     /// How many objects the collector wrote, when it says so.

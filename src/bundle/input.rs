@@ -175,7 +175,6 @@ fn limited(
     Ok(bytes)
 }
 
-/// Hands on a text, or the texts in an archive.
 fn unpack(
     place: &FilePlace,
     bytes: Cow<'_, [u8]>,
@@ -199,7 +198,6 @@ fn unpack(
     }
 }
 
-/// Hands on the members of an archive that may hold objects.
 fn members(
     place: &FilePlace,
     bytes: &[u8],

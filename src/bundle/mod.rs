@@ -48,11 +48,9 @@ pub struct Bundle {
     names: BTreeMap<Kind, BTreeSet<String>>,
     /// The placement around which it was collected, where all placements were listed.
     around: Option<HubQuery>,
-    /// When the header says that it was collected.
     pub collected_at: Option<Timestamp>,
     /// What the header says that it was collected for.
     pub target: Option<ObjectRef>,
-    /// What the header says of the hub.
     pub hub: HubFacts,
     /// What should be said of the files, though they could be read.
     pub warnings: Vec<String>,
@@ -252,7 +250,6 @@ impl Bundle {
         &self.objects
     }
 
-    /// The objects of a kind, by namespace and name.
     pub fn objects_of(&self, kind: Kind) -> &[Object] {
         &self.objects[self.range(|object| object.kind.cmp(&kind))]
     }

@@ -255,7 +255,6 @@ fn documents(
     Ok(())
 }
 
-/// A document of a YAML stream.
 struct YamlChunk<'t> {
     /// The line on which it starts, from 1.
     line: usize,

@@ -86,7 +86,6 @@ fn set_here(command: Command, path: &[&str], value: &SettingValue) -> Result<Com
     Ok(command.mut_arg(id, |arg| arg.default_value(default)))
 }
 
-/// Whether the flag takes the value.
 fn check(arg: &Arg, value: &SettingValue) -> Result<(), String> {
     // Alone, so that nothing else is missing or in conflict.
     let alone = Arg::new("value")

@@ -52,7 +52,6 @@ struct RootArgs {
 /// A command line that was understood.
 #[derive(Debug)]
 pub struct Cli {
-    /// The global flags.
     pub global: GlobalFlags,
     pub command: Command,
     /// Whether the command is about a hub.
@@ -210,7 +209,6 @@ pub fn wants_brief_help(args: &[OsString]) -> bool {
     words.into_iter().any(|word| word == "-h")
 }
 
-/// The flags that every command understands.
 pub fn options(invocation: &Invocation, width: usize) -> String {
     let flags = GlobalFlags::augment_args(clap::Command::new("options"))
         .disable_help_flag(true)

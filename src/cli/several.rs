@@ -38,7 +38,6 @@ pub fn are_asked(matches: &ArgMatches) -> Result<bool, Error> {
     }
 }
 
-/// The commands that ask several hubs.
 pub fn commands(root: &Command) -> Vec<String> {
     let takes = |command: &&Command| {
         let mut arguments = command.get_arguments();

@@ -18,7 +18,6 @@ use crate::hub::request::answer::{self, ExpectedAnswer};
 use crate::hub::request::connection::{Connection, JSON, ReadRequest};
 use crate::hub::{Hub, side_by_side};
 
-/// One thing that a user may or may not do.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccessCheck {
     /// What is done: `list`, say.
@@ -76,7 +75,6 @@ impl Hub {
         answer::read(wanted, &body)
     }
 
-    /// Reads any path of the hub's API server as text.
     pub fn read_text(&mut self, path: &str) -> Result<String, HubError> {
         let asking = Connection::asking(path, "*/*");
         let answer = self.wait("the hub", self.connection.patiently(&asking))?;

@@ -18,7 +18,6 @@ pub(super) enum ServerReply {
     /// Lines, of which the last is cut off.
     Cut(Vec<String>),
     Silent(Vec<String>),
-    /// The connection is closed without a word.
     Slammed,
 }
 

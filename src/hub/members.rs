@@ -42,7 +42,6 @@ pub type MemberTexts = BTreeMap<(MemberKind, String, String), Box<RawValue>>;
 
 #[derive(Debug, Clone, Default)]
 pub struct MemberContextMap {
-    /// By cluster, as they were named.
     pub named: BTreeMap<String, String>,
     /// By cluster, as the settings have it; none of them need be there.
     pub usual: BTreeMap<String, String>,
@@ -158,7 +157,6 @@ impl MemberContexts {
             .find_map(|name| self.contexts().find(|known| *known == name))
     }
 
-    /// Looks into the clusters, all at once.
     pub(super) async fn look(&self, errands: &[MemberErrand]) -> BTreeMap<String, MemberSeen> {
         let slots = Arc::new(Semaphore::new(AT_ONCE));
         let mut tasks = JoinSet::new();
@@ -185,7 +183,6 @@ impl MemberContexts {
         seen
     }
 
-    /// Connects to the cluster to which a context leads.
     pub(super) async fn connect(&self, context: &str) -> Result<Connection, MemberGap> {
         let slots = Arc::new(Semaphore::new(1));
         self.asker(context, &slots).connect().await

@@ -51,7 +51,6 @@ use read::known::KnownAnswers;
 use read::remembered::DiscoveryCache;
 use request::connection::Connection;
 
-/// How many requests are under way at once.
 const AT_ONCE: usize = 8;
 /// After how long waiting is worth a word.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -148,7 +147,6 @@ impl Hub {
         })
     }
 
-    /// The API server's address.
     pub fn url(&self) -> &str {
         &self.connection.url
     }
@@ -219,7 +217,6 @@ impl Hub {
         std::mem::take(&mut self.member_texts)
     }
 
-    /// The texts that were kept, by kind, namespace and name.
     pub fn take_texts(&mut self) -> ObjectTexts {
         self.texts.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -234,7 +231,6 @@ impl Hub {
         self.lost.take()
     }
 
-    /// Forgets what was read, so that it is read again.
     pub fn forget(&mut self) {
         self.known.clear();
     }
@@ -244,7 +240,6 @@ impl Hub {
         self.known.drop_large();
     }
 
-    /// How much was asked and read so far.
     pub fn traffic(&self) -> RequestTraffic {
         self.connection.traffic.clone()
     }

@@ -70,10 +70,8 @@ impl ReceivedSignal {
     }
 }
 
-/// How many signals came so far.
 pub(super) type InterruptCount = Receiver<u32>;
 
-/// Waits until more signals came than these.
 pub(super) async fn more_than(count: &mut InterruptCount, seen: u32) {
     if count.wait_for(|now| *now > seen).await.is_err() {
         std::future::pending::<()>().await;
@@ -108,7 +106,6 @@ pub(super) enum EndRequest {
 }
 
 impl StartedProcess {
-    /// Ends it, and its group where it leads one.
     pub(super) fn end(self, how: EndRequest) {
         #[cfg(unix)]
         {
@@ -170,7 +167,6 @@ impl SharedSignals {
         });
     }
 
-    /// Ends all that was started for any of them.
     pub fn end(&self) {
         drop(self.0.end_all());
     }
@@ -226,7 +222,6 @@ impl ChildProcesses {
         self.stays.store(true, Ordering::SeqCst);
     }
 
-    /// From now on a signal ends the process again.
     fn leave(&self) {
         self.stays.store(false, Ordering::SeqCst);
     }
@@ -297,7 +292,6 @@ impl WithUs {
         self.over = true;
     }
 
-    /// Asks it to end.
     pub(super) fn end(&self, how: EndRequest) {
         self.started.end(how);
     }
@@ -335,7 +329,6 @@ impl Hub {
         answer
     }
 
-    /// Whether the user wants it to end.
     pub fn is_interrupted(&self) -> bool {
         self.signals
             .as_ref()

@@ -60,7 +60,6 @@ const PACE: WatchPace = WatchPace {
 /// A connection that ends sooner than this without a word is no reason for haste.
 const SHORT: Duration = Duration::from_secs(1);
 
-/// What happened to the objects of a query.
 #[derive(Debug)]
 pub enum WatchNews {
     /// Its objects, in full: the first event of each query.
@@ -70,18 +69,14 @@ pub enum WatchNews {
     Deleted(ObjectRef),
     /// The hub does not answer; it is asked again and again.
     Away(HubError),
-    /// The hub answers again.
     Back,
     /// The query is followed no longer, and why.
     Ended(HubError),
 }
 
-/// What a watch has to tell.
 #[derive(Debug)]
 pub enum WatchItem {
-    /// Something happened to the objects of a query.
     Event(HubQuery, WatchNews),
-    /// Nothing happened in that time.
     Quiet,
     /// The user wants it to end: an interrupt, a request to terminate, or a closed terminal.
     Interrupted,
@@ -223,9 +218,7 @@ struct WatchPlace {
     seen: SeenVersions,
     /// From where the next watch goes on; `None` when it has to list first.
     version: Option<String>,
-    /// Whether the first list was told.
     listed: bool,
-    /// Whether the hub answered in this step.
     reached: bool,
     away: Option<WatchLoss>,
     /// How long to wait before the next try.

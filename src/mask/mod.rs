@@ -33,7 +33,6 @@ pub fn prose(text: &str) -> Cow<'_, str> {
     masked(text, true)
 }
 
-/// Masks the value of a setting.
 pub fn setting(text: &str) -> Cow<'_, str> {
     masked(text, false)
 }
@@ -259,7 +258,6 @@ impl<'r> MaskWalker<'r> {
         }
     }
 
-    /// Masks a value and everything in it.
     fn whole(&mut self, value: &mut Value) {
         let secret = match value {
             Value::Null => return,
@@ -368,7 +366,6 @@ const MAX_ROUNDS: usize = 4;
 /// The annotation in which `kubectl apply` keeps the object as it was given.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// A text that is a JSON object or list.
 fn json(text: &str) -> Option<Value> {
     text.trim_start()
         .starts_with(['{', '['])
@@ -379,7 +376,6 @@ fn kind(map: &Map<String, Value>) -> Option<&str> {
     map.get("kind")?.as_str()
 }
 
-/// Whether a mapping is the manifest of a Secret.
 fn is_secret(map: &Map<String, Value>) -> bool {
     kind(map) == Some("Secret")
         && map
@@ -401,7 +397,6 @@ fn is_about_secrets(map: &Map<String, Value>) -> bool {
         || selects("clusterResourceSelectors")
 }
 
-/// A key as a step of a path.
 fn step(key: &str) -> String {
     if is_plain(key) && !key.contains('.') {
         format!(".{key}")

@@ -1,6 +1,5 @@
 //! What a name says about its value: names of keys, variables, flags, headers and elements.
 
-/// What a name says about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameMeaning {
     Nothing,

@@ -9,7 +9,6 @@ fn masked(mut value: Value) -> (Value, Vec<String>) {
     (value, paths)
 }
 
-/// A text after masking.
 fn text(text: &str) -> String {
     let (value, _) = masked(json!({ "x": text }));
     value["x"].as_str().unwrap_or_default().to_owned()

@@ -62,7 +62,6 @@ pub(super) fn is_harmless(value: &str) -> bool {
     value.len() <= LONG && (is_masked(value) || matches_form(&HARMLESS, value))
 }
 
-/// Whether it could be the name of an object.
 pub(super) fn is_object_name(value: &str) -> bool {
     value.len() <= 253 && matches_form(&OBJECT_NAME, value)
 }
@@ -111,7 +110,6 @@ pub(super) fn decode(value: &str) -> Option<String> {
     String::from_utf8(bytes.ok()?).ok()
 }
 
-/// Whether a text is `USER:PASSWORD` in base64.
 pub(super) fn is_encoded_pair(value: &str) -> bool {
     let plain =
         || decode(value).is_some_and(|text| text.contains(':') && !text.contains(char::is_control));

@@ -79,7 +79,6 @@ fn suite(report: &Report, least: Severity, invocation: &Invocation) -> TestSuite
     suite
 }
 
-/// The first case: where the rollout is.
 fn verdict(verdict: Verdict, outline: &ReportOutline<'_>, lasts: Duration) -> TestCase {
     let summary = escape::line(&outline.summary);
     let word = verdict.as_str();

@@ -6,7 +6,6 @@ use super::wrap::hanging;
 
 #[derive(Debug, Clone)]
 pub struct RenderLook {
-    /// Columns to fill.
     pub width: usize,
     pub paint: TextPaint,
     pub invocation: Invocation,

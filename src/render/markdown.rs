@@ -37,7 +37,6 @@ pub fn report(report: &Report, invocation: &Invocation) -> String {
     out
 }
 
-/// The stages of a run.
 fn table(out: &mut String, progress: &RunFacts) {
     let head = text(&capital(&tree::content(progress)));
     let (done, total) = (progress.done, progress.total);
@@ -60,7 +59,6 @@ fn table(out: &mut String, progress: &RunFacts) {
     }
 }
 
-/// The gates that are open.
 fn gates(stage: &StageProgress) -> String {
     let open = stage.gates.iter().filter(|task| task.is_open());
     let gates: Vec<_> = open

@@ -98,7 +98,6 @@ impl TextPaint {
         self.text(COMMAND, text)
     }
 
-    /// A state's words.
     pub fn tone(self, tone: ColorTone, text: &str) -> String {
         match tone {
             ColorTone::Quiet => text.to_owned(),

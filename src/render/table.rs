@@ -25,13 +25,9 @@ const NOTHING: &str = "-";
 enum ColumnFit {
     /// It stays whole: whoever reads it types it.
     Whole,
-    /// It is cut at its end, where nothing else helps.
     Rigid,
-    /// It is cut in its middle.
     Middle,
-    /// It is cut at its end.
     End,
-    /// It goes on below.
     Wrap,
 }
 
@@ -106,7 +102,6 @@ impl Column {
         self
     }
 
-    /// How narrow it may become.
     fn least(&self, natural: usize) -> usize {
         match self.fit {
             ColumnFit::Whole | ColumnFit::Rigid => natural,
@@ -229,7 +224,6 @@ pub struct TableStyle {
     /// The columns of the terminal; `None` where nothing may be cut.
     pub width: Option<usize>,
     pub paint: TextPaint,
-    /// Whether the titles are shown.
     pub headers: bool,
 }
 
@@ -240,7 +234,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows.
     pub fn new(columns: impl Into<Vec<Column>>) -> Self {
         Self {
             columns: columns.into(),
@@ -264,7 +257,6 @@ impl Table {
         self.rows.push(Row::Cells(cells));
     }
 
-    /// Adds a line of text between the rows.
     pub fn line(&mut self, cell: Cell) {
         self.rows.push(Row::Line(cell));
     }
@@ -447,7 +439,6 @@ impl<'t, T> TableOf<'t, T> {
         self
     }
 
-    /// Adds a column where it is to be shown.
     #[must_use]
     pub fn column_if<C: Into<Cell>>(
         self,

@@ -57,10 +57,8 @@ pub struct LiveTree<'l> {
     pub meter: usize,
 }
 
-/// How much of a run is shown.
 #[derive(Clone, Copy)]
 pub enum TreePart<'l> {
-    /// Everything as it is at this moment.
     Live(&'l LiveTree<'l>),
     Whole,
     /// A line for each stage; those that are alike on one.
@@ -439,7 +437,6 @@ pub fn wait(gate: &GateFacts, now: Timestamp) -> String {
 }
 
 impl TextPaint {
-    /// The side of a stage on which a gate stands.
     fn gate_side(self, gate: &GateFacts) -> String {
         let text = gate.side();
         match gate.state {

@@ -11,7 +11,6 @@ use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Condition, ObjectRef, names, reasons};
 use crate::words::{CommandClass, CommandLine};
 
-/// What is added to one by one.
 #[derive(Debug)]
 pub struct ReportParts<'p> {
     pub stage: &'p mut Option<String>,
@@ -37,7 +36,6 @@ pub trait ComposeText: Sized {
         self
     }
 
-    /// Adds a value that was read.
     #[must_use]
     fn evidence(
         self,

@@ -150,7 +150,6 @@ impl Remedy {
         }
     }
 
-    /// A step that only reads.
     pub fn look(action: impl Into<String>, command: impl Into<Option<CommandLine>>) -> Self {
         Self::new(action, command, Effect::ReadOnly)
     }
@@ -210,7 +209,6 @@ impl Finding {
         self
     }
 
-    /// Sets another severity than the rule's.
     #[must_use]
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;

@@ -60,7 +60,6 @@ pub struct Report {
 }
 
 impl Report {
-    /// An empty report about a target.
     pub fn new(target: Subject, verdict: Verdict, summary: String) -> Self {
         Self {
             meta: TypeMeta::new("Diagnosis"),
@@ -207,14 +206,12 @@ impl NotChecked {
         }
     }
 
-    /// The clusters that are affected.
     #[must_use]
     pub fn on(mut self, clusters: Vec<String>) -> Self {
         self.clusters = clusters;
         self
     }
 
-    /// The object that it is about.
     #[must_use]
     pub fn about(mut self, subject: Subject) -> Self {
         self.subject = Some(subject);

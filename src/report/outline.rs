@@ -66,7 +66,6 @@ const FIRST: usize = 1;
 /// Letters of a value that may say why, wherever it stands.
 const TELLING: usize = 100;
 
-/// A report as it is told.
 #[derive(Debug)]
 pub struct ReportOutline<'r> {
     pub summary: Cow<'r, str>,
@@ -75,7 +74,6 @@ pub struct ReportOutline<'r> {
     pub left_out: Option<String>,
 }
 
-/// A finding as it is told.
 #[derive(Debug)]
 pub struct OutlinedFinding<'r> {
     finding: &'r Finding,
@@ -88,7 +86,6 @@ pub struct OutlinedFinding<'r> {
     pub steps: Vec<&'r Remedy>,
     /// Its sentence tells it: whoever fixes its cause fixes it too, or it is a note.
     pub is_short: bool,
-    /// Whether something was left out.
     pub cut: bool,
 }
 
@@ -348,7 +345,6 @@ fn choice(remedies: &[Remedy], most: usize) -> Vec<&Remedy> {
     kept.into_iter().map(|at| &remedies[at]).collect()
 }
 
-/// Values that were read, each with its place.
 #[derive(Debug)]
 pub struct EvidenceValues<'r> {
     pub shown: Vec<EvidenceValue<'r>>,
@@ -382,7 +378,6 @@ impl<'r> EvidenceValues<'r> {
         }
     }
 
-    /// How many are not shown.
     pub const fn left(&self) -> usize {
         self.all - self.shown.len()
     }

@@ -152,7 +152,6 @@ impl ShownValue for FailedPlacement {
 /// A field of an object of some kind that differs: `/spec/replicas: hub 3, member 9`; of a Secret
 /// only that it does.
 pub struct HubAndMember<'d> {
-    /// The kind of the object.
     pub kind: &'d str,
     pub field: &'d FieldDifference,
 }

@@ -114,7 +114,6 @@ impl OpenList {
         None
     }
 
-    /// What is drawn, on so many rows.
     fn drawn(&self, rows: usize, columns: usize, paint: TextPaint) -> Vec<String> {
         let width = columns.saturating_sub(1);
         let prompt = cut_middle(&self.list.prompt, width);

@@ -109,7 +109,6 @@ impl Ui {
         Ok(chosen.unwrap_or_default())
     }
 
-    /// Whether a question can be drawn over.
     fn can_draw_questions(&self) -> bool {
         let environment = &self.environment;
         let rows = err_size().map_or(LEAST_ROWS, |(_, rows)| rows);

@@ -7,7 +7,6 @@ use super::{Color, Ui, UiEnvironment, who_ran};
 use crate::error::Error;
 use crate::words::{CommandLine, Hint};
 
-/// A stream whose bytes can be read afterwards.
 #[derive(Clone, Default)]
 struct SharedBuffer(Rc<RefCell<Vec<u8>>>);
 

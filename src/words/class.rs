@@ -9,7 +9,6 @@ pub enum CommandClass {
     Looks,
     /// It changes something that another command changes again.
     Changes,
-    /// It deletes, restarts, forces or rolls back.
     Destroys,
 }
 

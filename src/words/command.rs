@@ -43,7 +43,6 @@ impl CommandLine {
         Self::new(CommandProgram::Fleet, verb)
     }
 
-    /// kubectl on the hub: `kubectl VERB`.
     pub fn kubectl(verb: &'static str) -> Self {
         Self::new(CommandProgram::Hub, verb)
     }
@@ -78,7 +77,6 @@ impl CommandLine {
         operands.into_iter().fold(self, Self::arg)
     }
 
-    /// Adds a flag without a value.
     #[must_use]
     pub fn switch(mut self, flag: &str) -> Self {
         self.words.push(CommandWord::Fixed(flag.to_owned()));
@@ -197,7 +195,6 @@ impl CommandLine {
         words.next()
     }
 
-    /// The member cluster in which it is to be run.
     pub fn cluster(&self) -> Option<&str> {
         match &self.program {
             CommandProgram::Member(cluster) => Some(cluster),
@@ -326,7 +323,6 @@ pub fn leading<T>(flags: Vec<String>, run: impl FnOnce() -> T) -> T {
 }
 
 impl CommandLine {
-    /// Its words in a document.
     fn documented(&self) -> Vec<String> {
         LEADING.with_borrow(|flags| {
             let flags = if self.asks_a_hub() {

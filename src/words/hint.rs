@@ -37,7 +37,6 @@ impl Hint {
         self
     }
 
-    /// Leads its commands to the hub of this context.
     #[must_use]
     pub fn on_hub(self, context: &str) -> Self {
         let lines = self.0.into_iter().map(|line| match line {

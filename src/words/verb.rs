@@ -2,7 +2,6 @@
 
 use super::CommandClass::{self, Changes, Destroys, Looks};
 
-/// Verbs that stand together in the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VerbGroup {
     Operate,

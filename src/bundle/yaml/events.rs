@@ -59,7 +59,6 @@ pub(super) enum YamlEvent<'t> {
     Scalar(Cow<'t, str>, bool),
     List,
     Mapping,
-    /// The end of a list or mapping.
     End,
 }
 
@@ -120,7 +119,6 @@ impl<'t> YamlEvents<'t> {
         self.meter.charge(bytes).map_err(serde::de::Error::custom)
     }
 
-    /// Adds the place to a fault that has none.
     pub(super) fn place(&self, mut fault: YamlFault) -> YamlFault {
         if fault.line == 0 {
             fault.line = self.span.start.line().max(1);
@@ -263,7 +261,6 @@ impl<'t> YamlEvents<'t> {
         }
     }
 
-    /// Adds an event to what the open anchors cover.
     fn record(&mut self, event: &YamlEvent<'t>) -> Result<(), YamlFault> {
         if self.recordings.is_empty() {
             return Ok(());
@@ -286,12 +283,10 @@ impl<'t> YamlEvents<'t> {
         Ok(())
     }
 
-    /// Passes over the next node.
     pub(super) fn skip(&mut self) -> Result<(), YamlFault> {
         self.walk(|_| Ok(()))
     }
 
-    /// Takes the next node out of the stream.
     pub(super) fn take(&mut self) -> Result<Vec<YamlEvent<'t>>, YamlFault> {
         let mut events = Vec::new();
         let meter = self.meter.clone();

@@ -432,7 +432,6 @@ impl<'t> CompletionHub<'t> {
     }
 }
 
-/// What a run is, in a few words.
 fn describe(run: &UpdateRun) -> String {
     let conditions = &run.status.conditions;
     let state = if conditions.is_true(reasons::SUCCEEDED) {

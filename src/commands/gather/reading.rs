@@ -208,7 +208,7 @@ impl SourceReading {
             .unwrap_or(QueryAnswer::none(Outcome::NotCollected))
     }
 
-    /// The same for several questions at once.
+    /// The answers to several questions at once.
     pub fn answer_with_texts(&mut self, queries: &[HubQuery]) -> (Vec<QueryAnswer>, ObjectTexts) {
         let answered = match &mut self.place {
             ReadingPlace::Hub(hub) => hub.answer_with_texts(queries),

@@ -10,7 +10,6 @@ use http::{HeaderValue, Uri};
 /// An address without what must not be shown.
 #[derive(Debug, Clone)]
 pub(in crate::hub) struct ServerAddress {
-    /// The address alone.
     pub uri: Uri,
     /// The name and the password that stood in it.
     pub login: Option<UrlLogin>,
@@ -88,7 +87,6 @@ impl ServerAddress {
         Ok(Self { uri, login })
     }
 
-    /// Whether what is sent there is encrypted.
     pub(in crate::hub) fn is_secure(&self) -> bool {
         self.uri.scheme_str() == Some("https")
     }
@@ -175,7 +173,6 @@ fn decode_login(text: &str) -> Result<UrlLogin, &'static str> {
     })
 }
 
-/// Undoes percent signs.
 fn unescape(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

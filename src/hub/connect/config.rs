@@ -32,7 +32,6 @@ pub struct ConnectionFlags {
     pub server: Option<String>,
     pub token: Option<String>,
     pub tls_server_name: Option<String>,
-    /// `--insecure-skip-tls-verify`.
     pub insecure: bool,
     pub impersonate: Option<String>,
     pub impersonate_groups: Vec<String>,

@@ -128,7 +128,6 @@ impl TimeProvider for OurTime {
     }
 }
 
-/// Checks what a server shows.
 #[derive(Debug)]
 struct CertificateVerifier {
     trust: Trust,

@@ -33,7 +33,6 @@ const ITEMS: usize = 2;
 pub(in crate::hub) struct NotAList;
 
 impl ListText {
-    /// Takes more of the text.
     pub(in crate::hub) fn push(&mut self, bytes: &[u8]) {
         let read = self.item.unwrap_or(self.at);
         self.text.drain(..read);
@@ -109,7 +108,6 @@ impl ListText {
         })
     }
 
-    /// Takes a byte that is not in an item.
     fn read_outside(&mut self, byte: u8, opens: bool, at: usize) -> Result<(), NotAList> {
         if opens {
             let before = self.rest.trim_ascii_end().strip_suffix(b":");

@@ -82,7 +82,6 @@ pub(in crate::hub) struct PagedList<'w> {
 struct OpenPage {
     body: Body,
     text: ListText,
-    /// Whether all of it came.
     is_all: bool,
     has_given: bool,
 }

@@ -99,7 +99,6 @@ pub(in crate::hub) async fn ask(
     replies
 }
 
-/// Gives each question its objects.
 fn shared_out(
     queries: Vec<HubQuery>,
     read: Result<ReadResult, HubError>,
@@ -151,7 +150,6 @@ pub(in crate::hub) fn outcome(error: &HubError) -> Outcome {
     }
 }
 
-/// The answer to a read that failed.
 pub(in crate::hub) fn unanswered(error: &HubError) -> QueryAnswer {
     QueryAnswer::none(outcome(error))
 }

@@ -20,7 +20,6 @@ const LARGEST: u64 = 64 << 10;
 const KIND: &str = "Discovery";
 const FILE: &str = "fleet-stage.json";
 
-/// Where it is remembered what a server serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscoveryCache {
     server: String,

@@ -89,7 +89,6 @@ impl ServedVersions {
         }
     }
 
-    /// The rollouts of other engines.
     pub(in crate::hub) const fn elsewhere(&self) -> &BTreeSet<String> {
         &self.elsewhere
     }
@@ -142,7 +141,6 @@ impl ServedVersions {
     }
 }
 
-/// A resource with its group.
 fn name(kind: Kind) -> String {
     format!("{}.{}", kind.plural(), kind.group())
 }
@@ -157,7 +155,6 @@ struct DiscoveredGroups {
 
 #[derive(Deserialize)]
 struct ApiGroup {
-    /// In the plain list.
     #[serde(default)]
     name: String,
     /// Where all resources are listed.
@@ -191,10 +188,8 @@ struct ApiResourceList {
     resources: Option<Vec<NamedResource>>,
 }
 
-/// All schemas of a version.
 #[derive(Deserialize)]
 struct OpenApi<'b> {
-    /// Its version.
     #[serde(default)]
     openapi: String,
     #[serde(borrow, default)]

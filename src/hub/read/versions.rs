@@ -19,7 +19,6 @@ const LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;
 const GROUP: &str = "meta.k8s.io";
 const KIND: &str = "PartialObjectMetadata";
 
-/// Resource versions by namespace and name.
 pub(in crate::hub) type ObjectVersions = HashMap<(String, String), String>;
 
 #[derive(Deserialize)]
@@ -35,7 +34,6 @@ struct VersionMetadata {
     resource_version: Option<String>,
 }
 
-/// The resource version of the named object.
 pub(in crate::hub) async fn version_of(
     connection: &Connection,
     served: &ServedVersions,
@@ -58,7 +56,6 @@ pub(in crate::hub) async fn version_of(
     Ok(partial.metadata.resource_version)
 }
 
-/// The resource versions of all objects of some lists.
 pub(in crate::hub) async fn versions_of(
     connection: &Connection,
     served: &ServedVersions,

@@ -14,7 +14,6 @@ use crate::kubefleet::kind::group_of;
 pub enum ExpectedAnswer<'w> {
     /// An object of this kind; where a name is given, the one of that name.
     Object {
-        /// Its API group; empty for the core group.
         group: &'w str,
         kind: &'w str,
         namespace: &'w str,
@@ -22,7 +21,6 @@ pub enum ExpectedAnswer<'w> {
         name: &'w str,
     },
     List {
-        /// Their API group.
         group: &'w str,
         kind: &'w str,
     },
@@ -53,7 +51,6 @@ impl<'w> ExpectedAnswer<'w> {
         }
     }
 
-    /// Whether this is what was asked for.
     fn is(&self, head: &AnswerHead) -> bool {
         let group = group_of(&head.api_version);
         match self {
@@ -79,7 +76,6 @@ impl<'w> ExpectedAnswer<'w> {
     }
 }
 
-/// What an answer says of itself.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct AnswerHead {

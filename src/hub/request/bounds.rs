@@ -20,7 +20,6 @@ const COMMAND: u64 = 1 << 30;
 /// What an object weighs in memory beside its text, at least.
 const OVERHEAD: u64 = 2 << 10;
 
-/// What a command may still read.
 #[derive(Debug, Clone)]
 pub(in crate::hub) struct ReadAllowance(Arc<AtomicU64>);
 
@@ -91,7 +90,6 @@ pub(in crate::hub) fn after(time: Duration) -> Instant {
     now.checked_add(time.min(NEVER)).unwrap_or(now)
 }
 
-/// Until when a command waits for a hub.
 #[derive(Debug, Clone, Copy)]
 pub struct TimeLimit {
     at: Instant,
@@ -99,7 +97,6 @@ pub struct TimeLimit {
 }
 
 impl TimeLimit {
-    /// So long from now.
     pub fn after(limit: Duration) -> Self {
         Self {
             at: after(limit),

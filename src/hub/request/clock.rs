@@ -106,7 +106,6 @@ impl CommandClock {
         Self { ours, hub }
     }
 
-    /// The clock of this machine alone.
     pub fn ours(ours: fn() -> Timestamp) -> Self {
         Self::new(ours, HubClock::default())
     }

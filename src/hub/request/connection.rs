@@ -24,11 +24,9 @@ use crate::hub::request::clock::HubClock;
 use crate::hub::request::traffic::RequestTraffic;
 use crate::mask;
 
-/// How often a read is sent at most.
 const ATTEMPTS: u32 = 5;
 /// The pause before the second try where the server names none; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// The longest pause that a server may ask for and get.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// A shorter secret is part of too many words.
@@ -48,7 +46,6 @@ pub struct Connection {
     pub chunk_size: Option<usize>,
     /// What the command may still read.
     pub budget: ReadAllowance,
-    /// What was asked and read so far.
     pub traffic: RequestTraffic,
     /// What the answers tell of the server's clock.
     pub clock: HubClock,
@@ -475,7 +472,6 @@ fn inmost(mut error: &std::io::Error) -> &std::io::Error {
     error
 }
 
-/// Whether an answer says that it is a web page.
 fn is_page(response: &http::Response<Body>) -> bool {
     let kind = response.headers().get(header::CONTENT_TYPE);
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))

@@ -103,7 +103,6 @@ fn failure(status: LineStatus) -> HubError {
 pub(super) struct LineStream {
     body: Body,
     kind: Kind,
-    /// What came and is not told yet.
     rest: Vec<u8>,
     /// How much of it was looked at in vain.
     looked: usize,

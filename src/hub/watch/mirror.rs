@@ -36,14 +36,11 @@ struct MirroredList {
     outcome: Outcome,
 }
 
-/// What happened while it was waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MirrorUpdate {
     /// Objects changed, or the hub went away, or came back.
     Changed,
-    /// Nothing happened in that time.
     Quiet,
-    /// The user wants it to end.
     Interrupted,
 }
 
@@ -66,12 +63,10 @@ impl Mirror {
         self.end = end;
     }
 
-    /// Whether something that was asked for did not come in time.
     pub const fn is_late(&self) -> bool {
         self.late
     }
 
-    /// Why the hub does not answer at the moment.
     pub const fn away(&self) -> Option<&HubError> {
         self.away.as_ref()
     }
@@ -81,7 +76,6 @@ impl Mirror {
         self.lost.as_ref()
     }
 
-    /// Whether the user wants it to end.
     pub const fn is_interrupted(&self) -> bool {
         self.interrupted
     }

@@ -129,7 +129,6 @@ fn told(watch: &mut Watch, count: usize) -> Vec<String> {
     told
 }
 
-/// Nothing more comes.
 fn quiet(watch: &mut Watch) -> bool {
     matches!(watch.next(Duration::from_millis(100)), WatchItem::Quiet)
 }

@@ -188,7 +188,6 @@ fn hero_of(report: &Report, level: HeadingLevel) -> Markup {
     hero(report.verdict, &report.target, &report.summary, &run, level)
 }
 
-/// What stands at the top.
 fn hero(
     verdict: Verdict,
     target: &Subject,

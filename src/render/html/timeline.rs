@@ -222,7 +222,6 @@ impl NotDrawn {
     }
 }
 
-/// Who waits for whom.
 fn waits(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
     let id = place.id("waits");
     let caption = "Who waits for whom and how long, current waits first";

@@ -68,7 +68,6 @@ impl ColorTone {
         }
     }
 
-    /// A sign that is not the color.
     const fn sign(self) -> &'static str {
         match self {
             Self::Quiet => "○",
@@ -105,7 +104,6 @@ pub(super) fn command(command: &CommandLine, invocation: &Invocation) -> Markup 
     html! { pre.command { code { (invocation.command(command)) } } }
 }
 
-/// Text with code between backquotes.
 pub(super) fn prose(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
     // An odd number of backquotes does not pair: then none of them means code.

@@ -37,10 +37,8 @@ pub struct BarFrame<'f> {
 
 #[derive(Debug, Clone, Copy)]
 pub struct BarRun<'r> {
-    /// What tells it from the others.
     pub label: &'r str,
     pub status: Option<&'r Status>,
-    /// Whether it is waited for no longer.
     pub is_over: bool,
 }
 
@@ -203,7 +201,6 @@ fn some(
     lines
 }
 
-/// How many stages are not drawn on a side.
 fn left_out(stages: &[StageProgress], side: &str, frame: &BarFrame<'_>) -> Option<String> {
     let done: usize = stages.iter().map(StageProgress::done).sum();
     let total: usize = stages.iter().map(|stage| stage.clusters.len()).sum();
@@ -275,7 +272,6 @@ fn name(stage: &StageProgress) -> String {
     escape::line(stage.label())
 }
 
-/// How many clusters of a stage are done.
 fn counts(stage: &StageProgress) -> String {
     format!("{}/{}", stage.done(), stage.clusters.len())
 }

@@ -157,7 +157,6 @@ fn stage_changes(before: Option<&StageProgress>, stage: &StageProgress, lines: &
     lines.extend(last);
 }
 
-/// Whether a gate is asked for, and nobody has approved.
 fn is_asked(gate: &GateFacts) -> bool {
     gate.is_open() && !gate.is_approved()
 }

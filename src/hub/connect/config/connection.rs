@@ -33,7 +33,6 @@ pub(in crate::hub) struct ConnectionSettings {
     pub proxy: Option<ServerAddress>,
     /// What each request says beside who asks.
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// Who asks.
     pub credentials: Arc<Credentials>,
 }
 
@@ -142,7 +141,6 @@ fn check_user(user: &KubeconfigUser) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The headers that say who is impersonated.
 fn headers(user: &KubeconfigUser) -> Result<Vec<(HeaderName, HeaderValue)>, HubError> {
     let mut headers = Vec::new();
     let mut add = |name: &str, value: &str, what: &str| {

@@ -46,7 +46,6 @@ pub struct Credentials {
 #[derive(Debug, Default)]
 struct CredentialState {
     current: Option<Arc<CurrentCredentials>>,
-    /// How often they were fetched.
     times: u64,
     failed: Option<(Instant, HubError)>,
 }
@@ -69,12 +68,10 @@ impl CurrentCredentials {
         self.shown.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a server has accepted them before.
     pub fn has_served(&self) -> bool {
         self.served.load(Ordering::Relaxed)
     }
 
-    /// A server has accepted them.
     pub fn serves(&self) {
         self.served.store(true, Ordering::Relaxed);
     }
@@ -227,7 +224,6 @@ pub fn bearer(token: &str) -> Result<HeaderValue, &'static str> {
     Ok(header)
 }
 
-/// The header that shows the token in a file.
 fn from_file(path: &std::path::Path) -> Result<HeaderValue, String> {
     let text = files::read_text(path).map(SecretString::from);
     let text = text.map_err(|error| {

@@ -44,7 +44,6 @@ pub(in crate::hub) struct Plugin {
     name: String,
     file: PathBuf,
     exec: ExecConfig,
-    /// What it is told.
     info: SecretString,
     interactive: bool,
     running: RunningPlugin,

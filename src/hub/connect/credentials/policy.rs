@@ -20,7 +20,6 @@ pub(in crate::hub) enum PluginPolicy {
     Unknown(String),
 }
 
-/// The policy that holds for the user.
 pub(in crate::hub) fn read(variable: &(dyn Fn(&str) -> Option<OsString> + Sync)) -> PluginPolicy {
     let text = |name: &str| variable(name).filter(|value| !value.is_empty());
     let off = text("KUBECTL_KUBERC").is_some_and(|value| value.eq_ignore_ascii_case("false"));

@@ -57,7 +57,6 @@ impl ServerCertificate {
         }
     }
 
-    /// The certificate in a sentence.
     fn named(&self) -> String {
         if self.subject.is_empty() {
             "the server's certificate".to_owned()

@@ -25,7 +25,6 @@ pub(super) struct TimeScale {
 }
 
 impl TimeScale {
-    /// An axis from a moment to another.
     pub fn new(from: Timestamp, until: Timestamp) -> Self {
         let length = until.duration_since(from).as_secs().max(1);
         let step = STEPS.iter().copied().find(|step| length / step <= MARKS);
