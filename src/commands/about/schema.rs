@@ -40,61 +40,71 @@ pub struct SchemaArgs {
     of: DescribedOutput,
 }
 
-/// An output that has a schema.
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-pub enum DescribedOutput {
+/// The outputs that have a schema, each with the type of what is written there.
+macro_rules! described {
+    ($( $(#[$of:meta])* $output:ident = $written:ty, )*) => {
+        #[derive(Debug, Clone, Copy, Default, ValueEnum)]
+        pub enum DescribedOutput { $( $(#[$of])* $output, )* }
+
+        pub fn schema(described: DescribedOutput) -> Schema {
+            match described { $( DescribedOutput::$output => schema_of::<$written>(), )* }
+        }
+    };
+}
+
+described! {
     /// Report of `diagnose -o json`
     #[default]
-    Diagnosis,
+    Diagnosis = Report,
     /// Reports of `diagnose --all -o json`
-    DiagnosisList,
+    DiagnosisList = DiagnosisList,
     /// State in `status -o json` and `wait -o json`
-    Status,
+    Status = Status,
     /// States in `status -o json` of several names or hubs
-    StatusList,
+    StatusList = HubList<Status>,
     /// What came of a write: `result` beside the fields of the object that `run -o json` and the other
     /// commands that write print
-    WriteResult,
+    WriteResult = WriteResult<'static>,
     /// Plan in `plan -o json`
-    Plan,
+    Plan = PlanView,
     /// Runs in `list -o json`
-    RunList,
+    RunList = RunList,
     /// Gates in `approvals -o json`
-    ApprovalList,
+    ApprovalList = ApprovalList,
     /// Strategies in `strategies -o json`
-    StrategyList,
+    StrategyList = StrategyList,
     /// Strategy in `strategies show -o json`
-    Strategy,
+    Strategy = StrategyView,
     /// History in `history -o json`
-    History,
+    History = HistoryView,
     /// Versions in `snapshots -o json`
-    SnapshotList,
+    SnapshotList = SnapshotList,
     /// Version in `snapshots show -o json`
-    Snapshot,
+    Snapshot = SnapshotView,
     /// Differences in `snapshots diff -o json`
-    SnapshotDiff,
+    SnapshotDiff = SnapshotDiff,
     /// Clusters in `clusters -o json`
-    ClusterList,
+    ClusterList = ClusterList,
     /// Groups of clusters in `render --summary -o json` and `render --diff -o json`
-    Rendering,
+    Rendering = RenderView,
     /// Path of an object in `trace -o json`
-    Trace,
+    Trace = ObjectTrace,
     /// Checks in `doctor -o json`
-    Doctor,
+    Doctor = DoctorReport,
     /// Checks in `doctor -o json` of several hubs
-    DoctorList,
+    DoctorList = HubList<DoctorReport>,
     /// Findings in `explain --list -o json`
-    FindingList,
+    FindingList = FindingList,
     /// Finding in `explain CODE -o json`
-    Finding,
+    Finding = ExplainedFinding,
     /// Version in `version -o json`
-    Version,
+    Version = PluginVersion,
     /// First document of a bundle written by `collect`
-    Bundle,
+    Bundle = bundle::write::HeaderDocument<'static>,
     /// Member cluster objects in a bundle
-    MemberObjects,
+    MemberObjects = bundle::members::MemberDocument,
     /// Log lines of a hub agent pod in a bundle
-    ControllerLog,
+    ControllerLog = ControllerLog,
 }
 
 impl DescribedOutput {
@@ -103,36 +113,6 @@ impl DescribedOutput {
         self.to_possible_value()
             .map(|value| value.get_name().to_owned())
             .unwrap_or_default()
-    }
-}
-
-pub fn schema(described: DescribedOutput) -> Schema {
-    match described {
-        DescribedOutput::Diagnosis => schema_of::<Report>(),
-        DescribedOutput::DiagnosisList => schema_of::<DiagnosisList>(),
-        DescribedOutput::Status => schema_of::<Status>(),
-        DescribedOutput::StatusList => schema_of::<HubList<Status>>(),
-        DescribedOutput::WriteResult => schema_of::<WriteResult<'static>>(),
-        DescribedOutput::Plan => schema_of::<PlanView>(),
-        DescribedOutput::RunList => schema_of::<RunList>(),
-        DescribedOutput::ApprovalList => schema_of::<ApprovalList>(),
-        DescribedOutput::StrategyList => schema_of::<StrategyList>(),
-        DescribedOutput::Strategy => schema_of::<StrategyView>(),
-        DescribedOutput::History => schema_of::<HistoryView>(),
-        DescribedOutput::SnapshotList => schema_of::<SnapshotList>(),
-        DescribedOutput::Snapshot => schema_of::<SnapshotView>(),
-        DescribedOutput::SnapshotDiff => schema_of::<SnapshotDiff>(),
-        DescribedOutput::ClusterList => schema_of::<ClusterList>(),
-        DescribedOutput::Rendering => schema_of::<RenderView>(),
-        DescribedOutput::Trace => schema_of::<ObjectTrace>(),
-        DescribedOutput::Doctor => schema_of::<DoctorReport>(),
-        DescribedOutput::DoctorList => schema_of::<HubList<DoctorReport>>(),
-        DescribedOutput::FindingList => schema_of::<FindingList>(),
-        DescribedOutput::Finding => schema_of::<ExplainedFinding>(),
-        DescribedOutput::Version => schema_of::<PluginVersion>(),
-        DescribedOutput::Bundle => schema_of::<bundle::write::HeaderDocument<'static>>(),
-        DescribedOutput::MemberObjects => schema_of::<bundle::members::MemberDocument>(),
-        DescribedOutput::ControllerLog => schema_of::<ControllerLog>(),
     }
 }
 
