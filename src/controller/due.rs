@@ -152,10 +152,8 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
     let run = &state.run;
     let conditions = &run.status.conditions;
     let wrote = run.last_write();
-    let own = state
-        .approvals
-        .iter()
-        .filter(|it| it.spec.run == run.meta.name && !pace::is_noted(run, &it.meta.name));
+    let own = state.approvals.iter();
+    let own = own.filter(|it| it.spec.run == run.meta.name && !pace::is_noted(run, &it.meta.name));
     // Only an approval is watched for: what somebody else accepted is seen at the next look.
     let (own, others) = own.partition::<Vec<_>, _>(|it| it.counts());
     let taken = others.iter().filter(|it| it.is_accepted());

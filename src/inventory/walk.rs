@@ -173,13 +173,11 @@ impl Walk {
     /// Walks several targets side by side: what they ask next is asked at the same time.
     pub fn drive_all(walks: &mut [Self], source: &mut dyn ObjectSource) {
         loop {
-            let rounds: Vec<_> = walks
-                .iter()
-                .map(|walk| QueryRound {
-                    queries: walk.next_round(),
-                    placement: walk.placement_meant(),
-                })
-                .collect();
+            let rounds = walks.iter().map(|walk| QueryRound {
+                queries: walk.next_round(),
+                placement: walk.placement_meant(),
+            });
+            let rounds: Vec<_> = rounds.collect();
             if rounds.iter().all(|round| round.queries.is_empty()) {
                 return;
             }
@@ -653,11 +651,8 @@ impl Walk {
     /// Bindings whose Works may explain something: those with a condition that is not fulfilled,
     /// and those of clusters that the run has started and not finished.
     fn troubled_bindings(&self, run: Option<&UpdateRun>) -> Vec<&Binding> {
-        let in_flight: BTreeSet<&str> = run
-            .into_iter()
-            .flat_map(UpdateRun::in_flight)
-            .map(|cluster| cluster.name.as_str())
-            .collect();
+        let in_flight = run.into_iter().flat_map(UpdateRun::in_flight);
+        let in_flight: BTreeSet<&str> = in_flight.map(|cluster| cluster.name.as_str()).collect();
         self.bindings()
             .filter(|binding| {
                 BLOCKING

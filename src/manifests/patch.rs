@@ -43,10 +43,8 @@ pub fn apply(
         Some((steps, last)) => (Some(steps), last),
         None => (None, path),
     };
-    let steps = steps
-        .into_iter()
-        .flat_map(|steps| steps.split('/'))
-        .map(decode);
+    let steps = steps.into_iter().flat_map(|steps| steps.split('/'));
+    let steps = steps.map(decode);
     let last = decode(last);
     let mut at = String::new();
     let mut here = document;

@@ -104,32 +104,25 @@ impl<'i> RenderedClusters<'i> {
     /// Finds the form of each item in each cluster.
     fn place(&mut self) {
         // For each item, which overrides select it.
-        let selected: Vec<Vec<bool>> = self
-            .content
-            .items
-            .iter()
-            .map(|item| {
-                let overrides = self.overrides.iter();
-                overrides
-                    .map(|one| selector_of(&one.snapshot, &item.identity).is_some())
-                    .collect()
-            })
-            .collect();
+        let selected = self.content.items.iter().map(|item| {
+            let overrides = self.overrides.iter();
+            overrides
+                .map(|one| selector_of(&one.snapshot, &item.identity).is_some())
+                .collect()
+        });
+        let selected: Vec<Vec<bool>> = selected.collect();
         let mut known: HashMap<(usize, Vec<OverrideStep>), usize> = HashMap::new();
         for cluster in self.clusters {
-            let steps: Vec<OverrideStep> = cluster
-                .overrides
-                .iter()
-                .map(|over| {
-                    let (rules, broken) =
-                        rules_for(&self.overrides[*over].snapshot, cluster.member);
-                    let over = *over;
-                    OverrideStep {
-                        over,
-                        rules,
-                        broken,
-                    }
-                })
+            let steps = cluster.overrides.iter().map(|over| {
+                let (rules, broken) = rules_for(&self.overrides[*over].snapshot, cluster.member);
+                let over = *over;
+                OverrideStep {
+                    over,
+                    rules,
+                    broken,
+                }
+            });
+            let steps: Vec<OverrideStep> = steps
                 .filter(|step| !step.rules.is_empty() || step.broken.is_some())
                 .collect();
             let mut row = Vec::with_capacity(self.content.items.len());
@@ -246,10 +239,8 @@ impl<'i> RenderedClusters<'i> {
     fn group(&mut self) {
         let mut groups: BTreeMap<(Vec<usize>, Vec<ObjectRef>), Vec<usize>> = BTreeMap::new();
         for (at, (row, cluster)) in self.rows.iter().zip(self.clusters).enumerate() {
-            let changed = row
-                .iter()
-                .copied()
-                .filter(|form| !self.forms[*form].steps.is_empty());
+            let changed = row.iter().copied();
+            let changed = changed.filter(|form| !self.forms[*form].steps.is_empty());
             let key = (changed.collect(), cluster.gone.clone());
             groups.entry(key).or_default().push(at);
         }
@@ -359,11 +350,8 @@ impl<'i> RenderedClusters<'i> {
             let mut clusters = self.clusters.iter();
             clusters.any(|cluster| cluster.overrides.contains(&at))
         };
-        let overrides = self
-            .overrides
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| used(*at));
+        let overrides = self.overrides.iter();
+        let overrides = overrides.enumerate().filter(|(at, _)| used(*at));
         overrides
             .flat_map(|(_, one)| {
                 let idle = overrides::idle(one, self.content, self.clusters);

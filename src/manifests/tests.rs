@@ -23,13 +23,11 @@ fn member(name: &str, labels: &Value) -> MemberCluster {
 
 /// An override snapshot in a namespace, or of the cluster scope without one.
 fn over(namespace: &str, name: &str, selects: &[(&str, &str)], rules: &Value) -> Override {
-    let selectors: Vec<_> = selects
-        .iter()
-        .map(|(kind, name)| {
-            let group = if *kind == "Deployment" { "apps" } else { "" };
-            json!({"group": group, "version": "v1", "kind": kind, "name": name})
-        })
-        .collect();
+    let selectors = selects.iter().map(|(kind, name)| {
+        let group = if *kind == "Deployment" { "apps" } else { "" };
+        json!({"group": group, "version": "v1", "kind": kind, "name": name})
+    });
+    let selectors: Vec<_> = selectors.collect();
     let (kind, key) = if namespace.is_empty() {
         (
             "ClusterResourceOverrideSnapshot",
@@ -317,27 +315,22 @@ fn clusters_are_grouped_by_what_applies_to_them() {
     let members = members();
     let placed = placed(&members, &content, &overrides);
     let rendering = RenderedClusters::new(&content, &overrides, &placed);
-    let groups: Vec<_> = rendering
-        .groups
-        .iter()
-        .map(|it| (it.clusters.clone(), it.varies))
-        .collect();
+    let groups = rendering.groups.iter();
+    let groups: Vec<_> = groups.map(|it| (it.clusters.clone(), it.varies)).collect();
     assert_eq!(groups, [(vec![0, 1], true), (vec![2], false)]);
     assert!(!rendering.is_same(0, 1), "each has its own name in it");
     let effects = rendering.effects(&rendering.groups[0]);
-    let said: Vec<_> = effects
-        .iter()
-        .map(|it| {
-            let operation = it.operation.as_ref().unwrap();
-            format!(
-                "{} {} {} {}",
-                it.over,
-                it.rule,
-                operation.path,
-                operation.value.as_ref().unwrap()
-            )
-        })
-        .collect();
+    let said = effects.iter().map(|it| {
+        let operation = it.operation.as_ref().unwrap();
+        format!(
+            "{} {} {} {}",
+            it.over,
+            it.rule,
+            operation.path,
+            operation.value.as_ref().unwrap()
+        )
+    });
+    let said: Vec<_> = said.collect();
     assert_eq!(
         said,
         [

@@ -162,17 +162,13 @@ pub(super) fn of_pod<'l>(view: &WorkloadView<'l>, pod: &'l Pod) -> Vec<PodTroubl
         return scheduling(conditions).map(whole).into_iter().collect();
     }
     let events = view.events(MemberKind::Pod, &pod.meta);
-    let places = pod
-        .status
-        .init
-        .iter()
-        .map(|status| (true, status, &pod.spec.init))
-        .chain(
-            pod.status
-                .containers
-                .iter()
-                .map(|status| (false, status, &pod.spec.containers)),
-        );
+    let places = pod.status.init.iter();
+    let places = places.map(|status| (true, status, &pod.spec.init)).chain(
+        pod.status
+            .containers
+            .iter()
+            .map(|status| (false, status, &pod.spec.containers)),
+    );
     let mut found: Vec<_> = places
         .filter_map(|(init, status, specs)| {
             let place = ContainerPlace {
@@ -375,10 +371,8 @@ fn setup<'l>(pod: &'l Pod, events: &[&'l Event]) -> Option<PodState<'l>> {
     if !first.is_none_or(waits) {
         return None;
     }
-    let mut setup = events
-        .iter()
-        .copied()
-        .filter(|event| SETUP.contains(&event.reason.as_str()));
+    let setup = events.iter().copied();
+    let mut setup = setup.filter(|event| SETUP.contains(&event.reason.as_str()));
     // Beside it, the kubelet only says that it waits for the volume.
     let attach = setup.clone().find(|it| it.message.contains(MULTI_ATTACH));
     let event = attach.or_else(|| setup.next())?;

@@ -490,20 +490,18 @@ fn by_older_agents(
 fn sort_changes(groups: DeltaGroups, to: &str) -> Vec<ObjectChanges> {
     let subjects =
         |objects: &[ManifestKey]| -> Vec<Subject> { objects.iter().map(Subject::from).collect() };
-    let mut changes: Vec<_> = groups
-        .into_iter()
-        .map(|(change, clusters)| ObjectChanges {
-            clusters,
-            from: change.from,
-            to: (!change.is_removal).then(|| to.to_owned()),
-            created: subjects(&change.delta.created),
-            deleted: subjects(&change.delta.deleted),
-            overwritten: subjects(&change.delta.overwritten),
-            apply_strategy: change.apply,
-            counts: change.delta.counts,
-            new: [change.delta.created, change.delta.overwritten].concat(),
-        })
-        .collect();
+    let changes = groups.into_iter().map(|(change, clusters)| ObjectChanges {
+        clusters,
+        from: change.from,
+        to: (!change.is_removal).then(|| to.to_owned()),
+        created: subjects(&change.delta.created),
+        deleted: subjects(&change.delta.deleted),
+        overwritten: subjects(&change.delta.overwritten),
+        apply_strategy: change.apply,
+        counts: change.delta.counts,
+        new: [change.delta.created, change.delta.overwritten].concat(),
+    });
+    let mut changes: Vec<_> = changes.collect();
     changes.sort_by_key(|it| std::cmp::Reverse(it.clusters.len()));
     changes
 }
@@ -740,11 +738,8 @@ impl RecreatedObjects {
     /// What comes of it.
     pub fn describe(&self) -> String {
         let objects = &self.objects;
-        let mut named: Vec<_> = objects
-            .iter()
-            .take(SHOWN)
-            .map(ManifestKey::describe)
-            .collect();
+        let named = objects.iter();
+        let mut named: Vec<_> = named.take(SHOWN).map(ManifestKey::describe).collect();
         let more = objects.len().saturating_sub(SHOWN);
         if more > 0 {
             named.push(format!("{more} more"));

@@ -102,10 +102,8 @@ fn compared_only(inventory: &Inventory, placement: &str, change: &ObjectChanges)
         .flag("-o", "jsonpath={.metadata.ownerReferences}");
     let mut warning = Warning::new(WarningKind::ComparedObjectsDeleted, first, message)
         .clusters(change.clusters.iter().map(String::as_str));
-    let bindings = change
-        .clusters
-        .iter()
-        .filter_map(|it| inventory.binding(it));
+    let bindings = change.clusters.iter();
+    let bindings = bindings.filter_map(|it| inventory.binding(it));
     for binding in bindings.take(5) {
         warning = warning.evidence(binding.object(), "spec.applyStrategy.type", "ReportDiff");
     }

@@ -24,10 +24,8 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, run: &
     let reached =
         members.filter(|it| it.is_leaving() || !is_sent_nothing(inventory, run, &it.meta.name));
     // A removal needs the agent as well; a cluster that left is none of its clusters any more.
-    let removed = computed
-        .removed
-        .iter()
-        .filter_map(|it| inventory.member(&it.name));
+    let removed = computed.removed.iter();
+    let removed = removed.filter_map(|it| inventory.member(&it.name));
     let removed = removed.filter(|it| !it.is_leaving());
     let reached = reached.chain(removed);
     let troubled = TroubledMembers::of(reached, inventory.members.iter(), inventory.now);

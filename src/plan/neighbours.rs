@@ -104,16 +104,10 @@ fn active(
             .as_ref()
             .is_none_or(|it| !it.clusters.contains(name))
     };
-    let reaches: Vec<_> = other
-        .still_to_reach()
-        .map(|cluster| cluster.name)
-        .filter(|name| ours(name) && gets(name))
-        .collect();
-    let in_flight: Vec<_> = other
-        .in_flight()
-        .map(|cluster| cluster.name)
-        .filter(ours)
-        .collect();
+    let reaches = other.still_to_reach().map(|cluster| cluster.name);
+    let reaches: Vec<_> = reaches.filter(|name| ours(name) && gets(name)).collect();
+    let in_flight = other.in_flight();
+    let in_flight: Vec<_> = in_flight.map(|cluster| cluster.name).filter(ours).collect();
     let with = if theirs.is_empty() {
         String::new()
     } else {

@@ -64,10 +64,8 @@ pub(super) fn compute(
     if !map.clusters.is_empty() && map.unclear().next().is_none() {
         empty(draft, map, &stages);
     }
-    let lost = map
-        .clusters
-        .iter()
-        .filter(|placed| placed.stages.is_empty());
+    let lost = map.clusters.iter();
+    let lost = lost.filter(|placed| placed.stages.is_empty());
     let unplaced = lost.map(|it| cluster(inventory, it.name, inventory.binding(it.name)));
     ComputedStages {
         unplaced: unplaced.collect(),

@@ -58,10 +58,8 @@ pub fn not_scheduled(
         ));
     }
     let fixed = policy.map_or(&[][..], PolicySnapshot::named_clusters);
-    let absent: Vec<_> = fixed
-        .iter()
-        .filter(|name| inventory.member_is_absent(name))
-        .collect();
+    let absent = fixed.iter().filter(|name| inventory.member_is_absent(name));
+    let absent: Vec<_> = absent.collect();
     if !absent.is_empty() {
         let names = enumerate(&absent);
         problem = problem.fix(format!(

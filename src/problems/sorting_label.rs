@@ -48,11 +48,8 @@ pub fn unsorted(member: &MemberCluster, key: &str) -> bool {
 /// A label that may be meant, with its value: its key is nearly the one that is looked for, and its
 /// value a number.
 fn near<'i>(member: &'i MemberCluster, key: &str) -> Option<(&'i str, &'i str)> {
-    let numbers = member
-        .meta
-        .labels
-        .keys()
-        .filter(|key| !unsorted(member, key));
+    let numbers = member.meta.labels.keys();
+    let numbers = numbers.filter(|key| !unsorted(member, key));
     let near = closest(key, numbers.map(String::as_str))?;
     Some((near, member.meta.label(near)?))
 }
@@ -70,10 +67,8 @@ pub fn sorting_label(
         ..
     } = unsorted_by;
     let own = inventory.member(cluster);
-    let others: Vec<_> = unsorted_by
-        .members
-        .iter()
-        .copied()
+    let others = unsorted_by.members.iter().copied();
+    let others: Vec<_> = others
         .filter(|member| member.meta.name != cluster)
         .collect();
     let meant = own

@@ -255,10 +255,8 @@ fn approver(text: &str) -> Option<(String, Option<String>)> {
 
 /// The one program beside KubeFleet's own that wrote the status.
 fn writer(request: &ApprovalRequest) -> Option<String> {
-    let mut writers: Vec<_> = request
-        .meta
-        .managed
-        .iter()
+    let writers = request.meta.managed.iter();
+    let mut writers: Vec<_> = writers
         .filter(|write| write.subresource == "status" && !write.manager.is_empty())
         .filter(|write| !names::HUB_AGENTS.contains(&write.manager.as_str()))
         .map(|write| write.manager.as_str())

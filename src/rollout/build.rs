@@ -34,16 +34,11 @@ impl<'i> Rollout<'i> {
         let current = (phase == Phase::Executing && is_taken_up(run))
             .then(|| run.status.stages.iter().position(|stage| !stage.is_done()))
             .flatten();
-        let mut stages: Vec<_> = run
-            .status
-            .stages
-            .iter()
-            .enumerate()
-            .map(|(at, status)| {
-                let current = current == Some(at);
-                stage(inventory, run, (status, specs.get(at)), false, current)
-            })
-            .collect();
+        let stages = run.status.stages.iter().enumerate().map(|(at, status)| {
+            let current = current == Some(at);
+            stage(inventory, run, (status, specs.get(at)), false, current)
+        });
+        let mut stages: Vec<_> = stages.collect();
         if let Some(deletion) = run.status.deletion_stage.as_deref() {
             stages.push(stage(inventory, run, (deletion, None), true, false));
         }
@@ -152,15 +147,11 @@ fn stage<'i>(
         .all(|gate| gate.state == TaskState::Done)
         && spec.is_none_or(|spec| spec.before.len() <= status.before.len());
     let reached = (current && open).then(|| reached(run, status));
-    let clusters: Vec<_> = status
-        .clusters
-        .iter()
-        .enumerate()
-        .map(|(at, cluster)| {
-            let turn = reached.and_then(|reached| turn(status, at, concurrency, reached));
-            ClusterView::new(inventory, run, status, cluster, turn)
-        })
-        .collect();
+    let clusters = status.clusters.iter().enumerate().map(|(at, cluster)| {
+        let turn = reached.and_then(|reached| turn(status, at, concurrency, reached));
+        ClusterView::new(inventory, run, status, cluster, turn)
+    });
+    let clusters: Vec<_> = clusters.collect();
     let over = run.status.conditions.is_false(reasons::SUCCEEDED);
     let state = match stage_state(run, status, &gates) {
         // The run ended here; a check that fails leaves the stage's own condition as it was.
@@ -191,10 +182,8 @@ fn reached(run: &UpdateRun, stage: &StageStatus) -> Option<Timestamp> {
         .condition(reasons::PROGRESSING)
         .filter(|progressing| progressing.is_true())
         .and_then(|progressing| progressing.since);
-    let before = run
-        .status
-        .stages
-        .iter()
+    let before = run.status.stages.iter();
+    let before = before
         .take_while(|other| other.name != stage.name)
         .filter_map(|other| other.ended);
     let approved = |task: &TaskStatus| task.conditions.since(reasons::APPROVAL_REQUEST_APPROVED);

@@ -78,10 +78,8 @@ pub fn old_content<'i>(inventory: &'i Inventory, run: &UpdateRun) -> Option<OldC
         return None;
     }
     let number: Option<u64> = used.parse().ok();
-    let next = inventory
-        .snapshots
-        .iter()
-        .filter(|other| other.is_master())
+    let next = inventory.snapshots.iter().filter(|other| other.is_master());
+    let next = next
         .filter_map(|other| Some((other.index()?.parse::<u64>().ok()?, other)))
         .filter(|(index, _)| number.is_some_and(|number| *index > number))
         .min_by_key(|(index, _)| *index)

@@ -95,11 +95,8 @@ pub struct VersionHolding<'i> {
 
 /// Understands what happened on the inventory's placement.
 pub fn history(inventory: &Inventory) -> History<'_> {
-    let rollouts: Vec<_> = inventory
-        .runs
-        .iter()
-        .map(|run| Rollout::of(inventory, run))
-        .collect();
+    let rollouts = inventory.runs.iter();
+    let rollouts: Vec<_> = rollouts.map(|run| Rollout::of(inventory, run)).collect();
     let mut steps = steps_back(inventory, &rollouts);
     let kept: Vec<_> = rollouts
         .iter()
@@ -129,11 +126,8 @@ pub fn history(inventory: &Inventory) -> History<'_> {
 impl<'i> History<'i> {
     /// The versions that clusters have, each once, where there are several.
     pub fn mixed(&self) -> Option<BTreeSet<&'i str>> {
-        let versions: BTreeSet<_> = self
-            .now
-            .iter()
-            .filter_map(|holding| holding.index)
-            .collect();
+        let versions = self.now.iter();
+        let versions: BTreeSet<_> = versions.filter_map(|holding| holding.index).collect();
         (versions.len() > 1).then_some(versions)
     }
 

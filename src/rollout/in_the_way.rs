@@ -97,24 +97,20 @@ impl InTheWay {
         }
         let kept = work.spec.workload.manifests.iter();
         let kept: BTreeSet<_> = kept.map(ManifestKey::of_manifest).collect();
-        let placed = work
-            .status
-            .manifests
-            .iter()
-            .enumerate()
-            .filter_map(|(at, manifest)| {
-                let applied = manifest.conditions.condition(reasons::APPLIED);
-                let id = &manifest.id;
-                let is_it = |it: &&&ManifestKey| {
-                    let named = (&it.group, &it.kind, &it.namespace, &it.name);
-                    named == (&id.group, &id.kind, &id.namespace, &id.name)
-                };
-                let found = objects.iter().find(is_it);
-                let found = found.filter(|_| applied.is_some_and(Condition::is_true));
-                let found = found.filter(|it| kept.contains(it))?;
-                let (owner, object) = (owner.clone(), (*found).clone());
-                Some(on(FoundThere::Placed { owner, object, at }))
-            });
+        let placed = work.status.manifests.iter();
+        let placed = placed.enumerate().filter_map(|(at, manifest)| {
+            let applied = manifest.conditions.condition(reasons::APPLIED);
+            let id = &manifest.id;
+            let is_it = |it: &&&ManifestKey| {
+                let named = (&it.group, &it.kind, &it.namespace, &it.name);
+                named == (&id.group, &id.kind, &id.namespace, &id.name)
+            };
+            let found = objects.iter().find(is_it);
+            let found = found.filter(|_| applied.is_some_and(Condition::is_true));
+            let found = found.filter(|it| kept.contains(it))?;
+            let (owner, object) = (owner.clone(), (*found).clone());
+            Some(on(FoundThere::Placed { owner, object, at }))
+        });
         placed.collect()
     }
 }

@@ -19,10 +19,8 @@ pub struct NearMiss {
 
 /// The near miss of a selector, if it is one.
 pub fn near_miss(selector: &LabelSelector, labels: &BTreeMap<String, String>) -> Option<NearMiss> {
-    let exact = selector
-        .labels
-        .iter()
-        .map(|(key, value)| (key.as_str(), std::slice::from_ref(value)));
+    let exact = selector.labels.iter();
+    let exact = exact.map(|(key, value)| (key.as_str(), std::slice::from_ref(value)));
     let mut listed = Vec::new();
     for requirement in &selector.expressions {
         if requirement.operator == "In" {

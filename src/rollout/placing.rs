@@ -48,10 +48,8 @@ impl<'i> StagePlacing<'i> {
         members: &'i Listing<MemberCluster>,
         strategy: &'i StrategySpec,
     ) -> Self {
-        let known: BTreeMap<_, _> = members
-            .iter()
-            .map(|it| (it.meta.name.as_str(), it))
-            .collect();
+        let known = members.iter();
+        let known: BTreeMap<_, _> = known.map(|it| (it.meta.name.as_str(), it)).collect();
         let clusters = clusters.iter().map(String::as_str);
         Self::place(clusters, |name| known.get(name).copied(), members, strategy)
     }

@@ -167,11 +167,8 @@ impl<'a, 'i> AffectedObject<'a, 'i> {
 
     /// The names of all objects, each once: `Deployment shop/web and Service shop/web`.
     pub fn objects(&self) -> String {
-        let names: std::collections::BTreeSet<_> = self
-            .all
-            .iter()
-            .map(|(_, manifest)| manifest.describe())
-            .collect();
+        let names = self.all.iter().map(|(_, manifest)| manifest.describe());
+        let names: std::collections::BTreeSet<_> = names.collect();
         enumerate(names)
     }
 

@@ -45,12 +45,8 @@ const SHOWN: usize = 3;
 pub(in crate::diagnose) fn errands(cx: &DiagnosisContext<'_>) -> Vec<MemberErrand> {
     let mut errands: BTreeMap<&str, MemberErrand> = BTreeMap::new();
     for failing in &cx.troubles {
-        let wanted: BTreeSet<_> = failing
-            .trouble
-            .manifests
-            .iter()
-            .filter_map(wanted)
-            .collect();
+        let wanted = failing.trouble.manifests.iter().filter_map(wanted);
+        let wanted: BTreeSet<_> = wanted.collect();
         if wanted.is_empty() {
             continue;
         }

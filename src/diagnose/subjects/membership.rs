@@ -115,21 +115,12 @@ pub(in crate::diagnose) fn compare<'i>(
     stage: &Stage,
 ) -> Option<StageDifference<'i>> {
     let now = stage_now(inventory, stage)?;
-    let recorded: Vec<&str> = status
-        .clusters
-        .iter()
-        .map(|cluster| cluster.name.as_str())
-        .collect();
-    let came: Vec<_> = now
-        .iter()
-        .copied()
-        .filter(|name| !recorded.contains(name))
-        .collect();
-    let left: Vec<_> = recorded
-        .iter()
-        .copied()
-        .filter(|name| !now.contains(name))
-        .collect();
+    let recorded = status.clusters.iter();
+    let recorded: Vec<&str> = recorded.map(|cluster| cluster.name.as_str()).collect();
+    let came = now.iter().copied();
+    let came: Vec<_> = came.filter(|name| !recorded.contains(name)).collect();
+    let left = recorded.iter();
+    let left: Vec<_> = left.copied().filter(|name| !now.contains(name)).collect();
     let reordered = came.is_empty() && left.is_empty() && now != recorded;
     Some(StageDifference {
         came,
@@ -223,10 +214,8 @@ pub(in crate::diagnose) fn relabel(
     let mut stages = cx.run()?.status.strategy.as_deref()?.stages.iter();
     let selector = stages.find(|it| it.name == stage)?.selector.as_deref()?;
     let has = &cx.inventory.member(cluster)?.meta.labels;
-    let mut other = selector
-        .labels
-        .iter()
-        .filter(|(key, wanted)| has.get(*key) != Some(*wanted));
+    let other = selector.labels.iter();
+    let mut other = other.filter(|(key, wanted)| has.get(*key) != Some(*wanted));
     let (key, wanted) = other.next().filter(|_| selector.expressions.is_empty())?;
     let entry = format!("{key}={wanted}");
     let is_one = other.next().is_none();

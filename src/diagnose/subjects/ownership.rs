@@ -93,12 +93,8 @@ pub(in crate::diagnose) fn of_trouble(failing: &FailingCluster<'_>) -> Vec<&'sta
     if let Some(problem) = &failing.trouble.problem {
         return vec![of_binding(problem)];
     }
-    let mut codes: Vec<_> = failing
-        .trouble
-        .manifests
-        .iter()
-        .filter_map(of_manifest)
-        .collect();
+    let codes = failing.trouble.manifests.iter();
+    let mut codes: Vec<_> = codes.filter_map(of_manifest).collect();
     if codes.iter().any(|code| *code != "FS515") {
         // An object that is only being prepared explains nothing beside one that failed.
         codes.retain(|code| *code != "FS515");

@@ -57,13 +57,11 @@ impl<'v, 'i> BoundVersion<'v, 'i> {
         let mut all = all.iter();
         let version =
             all.find(|version| version.index == content.index && version.is_complete())?;
-        let overrides: Option<Vec<_>> = content
-            .override_names()
-            .map(|object| {
-                let mut known = inventory.overrides.items.iter();
-                known.find(|it| it.object() == object)
-            })
-            .collect();
+        let overrides = content.override_names().map(|object| {
+            let mut known = inventory.overrides.items.iter();
+            known.find(|it| it.object() == object)
+        });
+        let overrides: Option<Vec<_>> = overrides.collect();
         Some(Self {
             content,
             version,

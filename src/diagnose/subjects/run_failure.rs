@@ -19,10 +19,8 @@ pub(in crate::diagnose) fn finding(
     message: impl Into<String>,
 ) -> Finding {
     let explains = cx.verdict.is_in_trouble();
-    let text = cx
-        .failure
-        .as_ref()
-        .map(|failure| &failure.condition.message);
+    let text = cx.failure.as_ref();
+    let text = text.map(|failure| &failure.condition.message);
     rule.finding(subject, message)
         .severity(Severity::error_if(explains || cx.failure.is_some()))
         .root_if(explains)

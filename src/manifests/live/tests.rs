@@ -158,19 +158,13 @@ const ALL: [&str; 6] = [
 fn a_namespace_comes_with_what_it_holds() {
     let by_name = json!([selector("v1", "Namespace", &json!({"name": "shop"}))]);
     let (found, questions) = asked("", &by_name).unwrap();
-    let names: Vec<_> = found
-        .manifests
-        .iter()
-        .map(|it| it.identity.describe())
-        .collect();
+    let names = found.manifests.iter();
+    let names: Vec<_> = names.map(|it| it.identity.describe()).collect();
     assert_eq!(names, ALL);
     // The namespace, and each namespaced kind that is placed.
     assert_eq!(questions, 8);
-    let left_out: Vec<_> = found
-        .left_out
-        .iter()
-        .map(|it| it.object.describe())
-        .collect();
+    let left_out = found.left_out.iter();
+    let left_out: Vec<_> = left_out.map(|it| it.object.describe()).collect();
     assert_eq!(
         left_out,
         [

@@ -18,10 +18,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let inventory = cx.inventory;
     // Between two writes of its own a run has named its snapshot, and not said so yet.
     let is_of_run = |binding: &Binding| {
-        let mut runs = inventory
-            .runs
-            .iter()
-            .filter(|run| !choose::is_finished(run));
+        let runs = inventory.runs.iter();
+        let mut runs = runs.filter(|run| !choose::is_finished(run));
         runs.any(|run| binding.snapshot_index() == Some(&run.status.snapshot_index))
     };
     let (changed, kept): (Vec<_>, Vec<_>) = inventory

@@ -35,10 +35,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     }
     // The text names one cluster; others in flight may have been taken too.
-    let in_flight = cx
-        .rollout
-        .iter()
-        .flat_map(Rollout::updated_clusters)
+    let in_flight = cx.rollout.iter().flat_map(Rollout::updated_clusters);
+    let in_flight = in_flight
         .filter(|cluster| matches!(cluster.state, ClusterState::Updating | ClusterState::Left));
     for cluster in in_flight {
         if let Some(taker) = cluster.binding.and_then(|binding| winner(cx, binding))
@@ -203,11 +201,8 @@ fn remedies(cx: &DiagnosisContext<'_>, mut finding: Finding, winner: WinningRun<
 /// The run's own snapshot, where clusters have another one by now: to roll it out takes them back.
 fn taken_back<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i str> {
     let own = cx.run()?.status.snapshot_index.as_str();
-    let held = cx
-        .inventory
-        .bindings
-        .iter()
-        .filter_map(Binding::snapshot_index);
+    let held = cx.inventory.bindings.iter();
+    let held = held.filter_map(Binding::snapshot_index);
     let is_replaced = held.into_iter().any(|index| index != own);
     let exists = cx
         .inventory
@@ -218,10 +213,8 @@ fn taken_back<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i str> {
 }
 
 fn stage(cx: &DiagnosisContext<'_>, clusters: &[&str]) -> Option<String> {
-    let mut stages: Vec<_> = cx
-        .rollout
-        .iter()
-        .flat_map(Rollout::updated_clusters)
+    let stages = cx.rollout.iter().flat_map(Rollout::updated_clusters);
+    let mut stages: Vec<_> = stages
         .filter(|cluster| clusters.contains(&cluster.name))
         .map(|cluster| cluster.stage)
         .collect();

@@ -14,10 +14,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     };
 
     let run = cx.run_object();
-    let wrong: Vec<_> = cx
-        .rollout
-        .iter()
-        .flat_map(|rollout| &rollout.stages)
+    let wrong = cx.rollout.iter().flat_map(|rollout| &rollout.stages);
+    let wrong: Vec<_> = wrong
         .enumerate()
         .filter_map(|(at, stage)| Some((at, stage.spec?, stage.status.clusters.len())))
         .filter(|(_, spec, clusters)| spec.concurrency(*clusters).is_none())

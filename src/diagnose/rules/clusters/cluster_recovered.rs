@@ -18,15 +18,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
     if !matches!(rollout.phase, Phase::Executing | Phase::Stopping) {
         return Vec::new();
     }
-    let found: Vec<_> = rollout
-        .in_flight()
-        .filter_map(|cluster| {
-            let Health::Fine(condition) = &cluster.health else {
-                return None;
-            };
-            finding_on(cx, rule, rollout, cluster, condition)
-        })
-        .collect();
+    let found = rollout.in_flight().filter_map(|cluster| {
+        let Health::Fine(condition) = &cluster.health else {
+            return None;
+        };
+        finding_on(cx, rule, rollout, cluster, condition)
+    });
+    let found: Vec<_> = found.collect();
     found_or(found, || between_clusters(cx, rule, rollout))
 }
 

@@ -62,27 +62,25 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             .or_default()
             .push((cluster, binding));
     }
-    let mut findings: Vec<_> = groups
-        .into_iter()
-        .map(|((subject, stage, why), on)| {
-            let names = on.iter().map(|(cluster, _)| *cluster);
-            let do_not = if on.len() == 1 { "does" } else { "do" };
-            let message = format!("{} {do_not} not finish: {why}.", enumerate(names.clone()));
-            let mut finding = rule
-                .finding(subject, message)
-                .root()
-                .clusters(names.clone());
-            finding.stage = stage.map(str::to_owned);
-            if on.iter().all(|(_, binding)| binding.is_none()) {
-                finding = second_hand(cx, names, finding);
-            }
-            let bindings: Vec<_> = on.iter().filter_map(|(_, binding)| *binding).collect();
-            for binding in bindings {
-                finding = conditions(binding, finding);
-            }
-            remedies(cx, finding)
-        })
-        .collect();
+    let findings = groups.into_iter().map(|((subject, stage, why), on)| {
+        let names = on.iter().map(|(cluster, _)| *cluster);
+        let do_not = if on.len() == 1 { "does" } else { "do" };
+        let message = format!("{} {do_not} not finish: {why}.", enumerate(names.clone()));
+        let mut finding = rule
+            .finding(subject, message)
+            .root()
+            .clusters(names.clone());
+        finding.stage = stage.map(str::to_owned);
+        if on.iter().all(|(_, binding)| binding.is_none()) {
+            finding = second_hand(cx, names, finding);
+        }
+        let bindings: Vec<_> = on.iter().filter_map(|(_, binding)| *binding).collect();
+        for binding in bindings {
+            finding = conditions(binding, finding);
+        }
+        remedies(cx, finding)
+    });
+    let mut findings: Vec<_> = findings.collect();
     if stuck.is_empty() {
         findings.push(remedies(
             cx,

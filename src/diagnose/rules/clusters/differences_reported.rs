@@ -18,19 +18,15 @@ pub const RULE: Rule =
 const SHOWN: usize = 3;
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
-    let compared: Vec<&Binding> = cx
-        .inventory
-        .bindings
-        .iter()
-        .filter(|binding| {
-            let strategy = binding.spec.apply_strategy.as_deref();
-            strategy.is_some_and(ApplyStrategy::is_report_diff)
-                && !binding.meta.is_deleting()
-                && binding
-                    .current(reasons::DIFF_REPORTED)
-                    .is_some_and(Condition::is_true)
-        })
-        .collect();
+    let compared = cx.inventory.bindings.iter().filter(|binding| {
+        let strategy = binding.spec.apply_strategy.as_deref();
+        strategy.is_some_and(ApplyStrategy::is_report_diff)
+            && !binding.meta.is_deleting()
+            && binding
+                .current(reasons::DIFF_REPORTED)
+                .is_some_and(Condition::is_true)
+    });
+    let compared: Vec<&Binding> = compared.collect();
     let differing = || compared.iter().filter(|it| !it.status.diffed.is_empty());
     differing().next()?;
     let clusters: BTreeSet<&str> = differing().map(|it| it.spec.cluster.as_str()).collect();

@@ -25,10 +25,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     cx.troubles
         .iter()
         .filter_map(|failing| {
-            let manifests: Vec<_> = failing
-                .trouble
-                .manifests
-                .iter()
+            let manifests = failing.trouble.manifests.iter();
+            let manifests: Vec<_> = manifests
                 .filter(|manifest| ownership::of_manifest(manifest) == Some(rule.code))
                 .collect();
             (!manifests.is_empty()).then(|| on_cluster(cx, rule, failing, &manifests))
@@ -43,10 +41,8 @@ fn on_cluster(
     manifests: &[&ManifestTrouble<'_>],
 ) -> Finding {
     let cluster = failing.cluster;
-    let objects: BTreeSet<_> = manifests
-        .iter()
-        .map(|manifest| manifest.describe())
-        .collect();
+    let objects = manifests.iter();
+    let objects: BTreeSet<_> = objects.map(|manifest| manifest.describe()).collect();
     let lasting = duration::lasting(failing.lasting);
     let said = manifests
         .iter()

@@ -42,10 +42,8 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     let is_missing = |manifest: &ManifestTrouble<'_>| {
         matches!(manifest.problem, ManifestProblem::NamespaceNotFound { .. })
     };
-    let mut all = affected
-        .all
-        .iter()
-        .map(|(_, manifest)| is_missing(manifest));
+    let all = affected.all.iter();
+    let mut all = all.map(|(_, manifest)| is_missing(manifest));
     let all_missing = all.clone().all(|it| it);
     let state = match (all.any(|it| it), all_missing) {
         (_, true) => "does not exist",

@@ -265,10 +265,8 @@ fn changed_since(
 ) -> Finding {
     let latest = &cx.inventory.overrides.items;
     let at_fault = finding.subject.clone();
-    let newer: Vec<_> = failing
-        .binding
-        .spec
-        .override_names()
+    let newer = failing.binding.spec.override_names();
+    let newer: Vec<_> = newer
         .filter(|it| !names_override(&at_fault) || at_fault.name == it.name)
         .filter_map(|it| Some((successor(latest, &it.namespace, &it.name)?, it.name)))
         .collect();

@@ -154,10 +154,8 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
 
 /// Where members have no nodes, no pod can start.
 fn without_nodes(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
-    let members: Vec<_> = affected
-        .on
-        .iter()
-        .filter_map(|failing| failing.member)
+    let members = affected.on.iter().filter_map(|failing| failing.member);
+    let members: Vec<_> = members
         .filter(|member| has_pods(affected.manifest.kind) && member.nodes() == Some("0"))
         .collect();
     for member in members.iter().take(3) {

@@ -93,11 +93,8 @@ fn left_without(rollout: &Rollout<'_>, lost: &ManifestKey) -> Option<ManifestKey
 /// The snapshot of a run, where the latest one has an object that it lacks.
 fn outdated<'i>(rollout: &Rollout<'i>, object: &ManifestKey) -> Option<&'i str> {
     let index = rollout.run.status.snapshot_index.as_str();
-    let latest = rollout
-        .inventory
-        .snapshots
-        .iter()
-        .filter(|it| it.is_latest());
+    let latest = rollout.inventory.snapshots.iter();
+    let latest = latest.filter(|it| it.is_latest());
     let mut objects = latest.flat_map(|it| &it.spec.resources);
     let has = objects.any(|it| ManifestKey::of_manifest(it) == *object);
     has.then_some(index)

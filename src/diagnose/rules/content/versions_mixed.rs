@@ -73,11 +73,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         inventory.placement_name,
         parts.join("; ")
     );
-    let clusters: Vec<_> = odd
-        .into_iter()
-        .flat_map(|(_, bindings)| bindings)
-        .map(|b| b.spec.cluster.clone())
-        .collect();
+    let clusters = odd.into_iter().flat_map(|(_, bindings)| bindings);
+    let clusters: Vec<_> = clusters.map(|b| b.spec.cluster.clone()).collect();
     let finding = cx.look_at_history(finding.root_if(without_run).clusters(clusters));
     let indexes = distinct(versions.keys().filter_map(|it| it.parse::<u64>().ok()));
     let Some(newest) = indexes.last() else {

@@ -22,11 +22,8 @@ fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
 
     let recorded = StageMap::recorded(cx.inventory);
     let shown: BTreeSet<&str> = shown.iter().map(String::as_str).collect();
-    let computed: BTreeSet<&str> = recorded
-        .iter()
-        .flat_map(|map| map.nowhere())
-        .map(|placed| placed.name)
-        .collect();
+    let computed = recorded.iter().flat_map(|map| map.nowhere());
+    let computed: BTreeSet<&str> = computed.map(|placed| placed.name).collect();
     let number = total
         .and_then(|total| usize::try_from(total).ok())
         .unwrap_or(shown.len())

@@ -22,10 +22,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     if untracked.is_empty() {
         return None;
     }
-    let names: Vec<_> = untracked
-        .iter()
-        .map(|(cluster, _, _)| cluster.name)
-        .collect();
+    let names = untracked.iter();
+    let names: Vec<_> = names.map(|(cluster, _, _)| cluster.name).collect();
     let message = format!(
         "{} ({}) {} as done although KubeFleet cannot track the availability of some objects: it \
          takes them for available once they are applied.",

@@ -31,11 +31,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             let mut pending = BTreeSet::new();
             let mut unbound = Vec::new();
             for (cluster, (trouble, (view, _))) in group.found() {
-                let names: Vec<_> = trouble
-                    .pod
-                    .spec
-                    .volumes
-                    .iter()
+                let names = trouble.pod.spec.volumes.iter();
+                let names: Vec<_> = names
                     .map(|volume| volume.claim.name.as_str())
                     .filter(|name| !name.is_empty())
                     .collect();

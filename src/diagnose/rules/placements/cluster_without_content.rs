@@ -192,10 +192,8 @@ fn lost_with_cluster(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> 
     if is_overtaken || cx.verdict == Verdict::Deleting {
         return None;
     }
-    let names: Vec<_> = lost
-        .iter()
-        .map(|(it, ..)| it.spec.cluster.as_str())
-        .collect();
+    let names = lost.iter();
+    let names: Vec<_> = names.map(|(it, ..)| it.spec.cluster.as_str()).collect();
     let index = first
         .snapshot_index()
         .filter(|index| inventory.snapshot(index).is_some());

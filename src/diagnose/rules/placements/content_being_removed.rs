@@ -24,11 +24,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let inventory = cx.inventory;
     // Of the bindings of clusters in flight the run itself tells.
     let live = cx.rollout.as_ref().filter(|rollout| rollout.is_live());
-    let in_flight: BTreeSet<_> = live
-        .into_iter()
-        .flat_map(Rollout::in_flight)
-        .map(|cluster| cluster.name)
-        .collect();
+    let in_flight = live.into_iter().flat_map(Rollout::in_flight);
+    let in_flight: BTreeSet<_> = in_flight.map(|cluster| cluster.name).collect();
     let run_index = live.map(|rollout| rollout.run.status.snapshot_index.as_str());
     let removed = cx.rollout.iter().flat_map(Rollout::removals);
     let removed: BTreeSet<_> = removed.map(|cluster| cluster.name).collect();

@@ -21,11 +21,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     if cx.run().is_some() || cx.target().kind.concept() != Concept::Placement {
         return None;
     }
-    let placement = cx
-        .inventory
-        .placement
-        .present()
-        .filter(|p| !p.is_external())?;
+    let placement = cx.inventory.placement.present();
+    let placement = placement.filter(|p| !p.is_external())?;
     let object = placement.object();
     let kind = placement.rollout_type();
     let message = format!(
