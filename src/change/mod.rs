@@ -173,7 +173,6 @@ impl Change {
         }
     }
 
-    /// Sets a run's state.
     pub(crate) fn set_state(run: &UpdateRun, to: &'static str, would: String, did: String) -> Self {
         Self {
             object: run.object(),

@@ -184,7 +184,6 @@ impl Preview {
 mod tests {
     use super::{MOST, Preview};
 
-    /// A preview with these lines and facts.
     fn preview(lines: &[&str], facts: &[(&str, &str, &str)]) -> Preview {
         let mut preview = Preview::default();
         preview.lines(lines.iter().map(ToString::to_string));

@@ -11,7 +11,6 @@ pub struct ChangeRecord {
 /// How much of what was done an error's own words tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ToldChange {
-    /// Nothing of it.
     #[default]
     Nothing,
     /// The last step.

@@ -13,7 +13,6 @@ use crate::words::Hint;
 pub enum StateStep {
     /// This is to be written.
     Write(Box<Change>),
-    /// It is so already, and what is.
     Already(String),
     /// It cannot be, why, and what can be done instead.
     Refused {

@@ -33,7 +33,6 @@ pub struct ManifestKey {
 }
 
 impl ManifestKey {
-    /// What a value is.
     pub fn of(value: &Value) -> Self {
         Self {
             kind: text(value, &["kind"]).to_owned(),

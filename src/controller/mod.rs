@@ -57,7 +57,6 @@ pub struct Prediction {
     pub late: Option<Timestamp>,
     /// What its next write adds or changes.
     pub conditions: Vec<ExpectedCondition>,
-    /// What it waits for.
     pub waits: Vec<AwaitedEvent>,
     /// Why the run fails: at the next look, or at the one that follows a start.
     pub failure: Option<RunFailure>,

@@ -30,7 +30,6 @@ pub struct PlayLimits {
     pub pause: Option<SignedDuration>,
 }
 
-/// How it ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlayEnd {
     /// The run succeeded.
@@ -52,7 +51,6 @@ pub struct PlayedWrite {
     pub conditions: Vec<ExpectedCondition>,
 }
 
-/// What was played.
 #[derive(Debug, Clone)]
 pub struct PlayedRun {
     pub end: PlayEnd,

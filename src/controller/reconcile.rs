@@ -233,7 +233,6 @@ impl Reconciler {
         self.state.run.meta.generation
     }
 
-    /// Sets a condition of the run.
     pub fn mark_run(&mut self, kind: &str, status: ConditionStatus, reason: &str, message: &str) {
         let (generation, now) = (self.generation(), self.state.now);
         let written = (kind, status, reason, message);

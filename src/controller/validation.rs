@@ -263,7 +263,6 @@ impl Reconciler {
         Ok(Some(total))
     }
 
-    /// The member clusters of bindings.
     pub(super) fn clusters_of(&self, bindings: &[usize]) -> Vec<String> {
         let bindings = bindings.iter();
         bindings

@@ -208,7 +208,6 @@ impl Status {
         self
     }
 
-    /// What it is about.
     pub fn about(&self) -> String {
         self.target.on_hub(self.hub.as_deref())
     }

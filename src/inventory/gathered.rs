@@ -8,7 +8,6 @@ use super::source::{HubQuery, QueryAnswer, QuerySelection};
 use crate::kubefleet::Kind;
 use crate::kubefleet::object::InBody;
 
-/// The answers of a walk.
 pub(super) struct WalkAnswers<'g> {
     known: &'g BTreeMap<HubQuery, QueryAnswer>,
     /// Why objects of a kind may be missing.

@@ -270,7 +270,6 @@ impl Inventory {
         work.parent() == Some((self.scope.namespace(), &self.placement_name))
     }
 
-    /// The approval request of that name.
     pub fn approval(&self, name: &str) -> Sight<ApprovalRequest> {
         let mut approvals = self.approvals.items.iter();
         let found = approvals.find(|request| request.meta.name == name);

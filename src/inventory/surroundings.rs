@@ -106,7 +106,6 @@ impl PlacementSurroundings {
         self.runs.items.get(*self.run_by_name.get(name)?)
     }
 
-    /// The run on the placement that has that name.
     pub fn run_on(&self, name: &str) -> Option<&UpdateRun> {
         self.run_named(name).map(AsRef::as_ref)
     }
@@ -132,7 +131,6 @@ impl PlacementSurroundings {
             .min_by_key(|binding| (binding.meta.is_deleting(), binding.is_unscheduled()))
     }
 
-    /// All bindings of the placement to a cluster.
     pub fn bindings_of(&self, cluster: &str) -> impl Iterator<Item = &Binding> {
         self.binding_by_cluster
             .get(cluster)
@@ -142,7 +140,6 @@ impl PlacementSurroundings {
             .map(AsRef::as_ref)
     }
 
-    /// The member cluster of that name.
     pub fn member(&self, cluster: &str) -> Option<&MemberCluster> {
         self.members
             .items

@@ -61,7 +61,6 @@ model! {
         pub heartbeat: Option<Timestamp> = "lastReceivedHeartbeat",
     }
 
-    /// A property of a member cluster.
     pub struct MemberProperty {
         pub value: String = "value",
     }

@@ -103,7 +103,6 @@ pub fn master_snapshot(placement: &str, index: &str) -> String {
     format!("{placement}-{index}-snapshot")
 }
 
-/// The index in the name of a master snapshot.
 pub fn snapshot_index(master: &str) -> Option<&str> {
     let (_, index) = master.strip_suffix("-snapshot")?.rsplit_once('-')?;
     (!index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())).then_some(index)

@@ -5,7 +5,6 @@ use super::scope::ObjectRef;
 use super::tolerant::model;
 
 model! {
-    /// A name in a namespace.
     pub struct NamespacedName {
         pub name: String = "name",
         pub namespace: String = "namespace",

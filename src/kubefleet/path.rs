@@ -32,7 +32,6 @@ impl Resource<'_> {
     }
 }
 
-/// The path of a kind, or of one of its objects.
 pub fn path(kind: Kind, version: &str, namespace: Option<&str>, name: Option<&str>) -> String {
     let resource = Resource {
         group: kind.group(),
@@ -42,7 +41,6 @@ pub fn path(kind: Kind, version: &str, namespace: Option<&str>, name: Option<&st
     resource.path(namespace, name)
 }
 
-/// Adds a parameter to a path.
 pub fn parameter(path: &mut String, name: &str, value: &str) {
     path.push(if path.contains('?') { '&' } else { '?' });
     path.push_str(name);

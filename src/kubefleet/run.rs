@@ -378,7 +378,6 @@ impl TaskStatus {
         self.kind == "Approval"
     }
 
-    /// Whether the task is a timed wait.
     pub fn is_timed_wait(&self) -> bool {
         self.kind == "TimedWait"
     }

@@ -65,7 +65,6 @@ impl Scope {
         matches!(concept, Concept::Placement | Concept::Binding) && kind != self.kind(concept)
     }
 
-    /// The object of a concept with this name in this scope.
     pub fn object(&self, concept: Concept, name: &str) -> ObjectRef {
         let kind = self.kind(concept);
         let namespace = if kind.is_namespaced() {
@@ -104,7 +103,6 @@ pub struct ObjectRef {
 const WRITES: [&str; 2] = ["edit", "patch"];
 
 impl ObjectRef {
-    /// The object of a kind with this name.
     pub fn new(kind: Kind, namespace: &str, name: &str) -> Self {
         Self {
             kind,

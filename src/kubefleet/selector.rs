@@ -31,7 +31,6 @@ model! {
         pub terms: Vec<ClusterSelectorTerm> = "clusterSelectorTerms",
     }
 
-    /// One term of a selector of member clusters.
     pub struct ClusterSelectorTerm {
         /// The labels; absent in an override, it matches nothing.
         pub labels: Option<Box<LabelSelector>> = "labelSelector",
@@ -44,7 +43,6 @@ model! {
         pub expressions: Vec<PropertyRequirement> = "matchExpressions",
     }
 
-    /// One requirement on a property.
     pub struct PropertyRequirement {
         pub name: String = "name",
         /// `Gt`, `Ge`, `Eq`, `Ne`, `Lt` or `Le`.

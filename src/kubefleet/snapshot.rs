@@ -71,7 +71,6 @@ model! {
         pub name: String = "name",
     }
 
-    /// A scheduling policy snapshot.
     pub struct PolicySnapshot {
         pub meta: ObjectMeta = "metadata",
         pub spec: PolicySnapshotSpec = "spec",
@@ -227,7 +226,6 @@ impl PolicySnapshot {
             })
     }
 
-    /// The policy's type.
     pub fn policy_type(&self) -> &str {
         policy_type(self.spec.policy.as_deref())
     }

@@ -37,7 +37,6 @@ impl EnvelopeKind {
     }
 }
 
-/// How Works name an envelope.
 pub fn named(manifest: &Manifest) -> Envelope {
     Envelope {
         kind: manifest.identity.kind.clone(),

@@ -133,7 +133,6 @@ impl<'i> PlacedOverrides<'i> {
         placed
     }
 
-    /// A cluster with the overrides that its binding names.
     pub fn bound(member: &'i MemberCluster, binding: &Binding, overrides: &[Override]) -> Self {
         Self::recorded(member, binding.spec.override_names(), overrides)
     }

@@ -54,7 +54,6 @@ fn on_namespace(name: &str, rule: &Value) -> Override {
     over("", name, &[("Namespace", "shop")], &json!([rule]))
 }
 
-/// A rule for clusters with a label, or for all.
 fn rule(label: Option<(&str, &str)>, patches: &Value) -> Value {
     let selector = match label {
         Some((key, value)) => {

@@ -33,7 +33,6 @@ pub struct MemberErrand {
 pub enum ClusterMatch {
     /// Its agent's record says so.
     Sure,
-    /// Unknown.
     Unknown,
     /// It is another one, and how that shows.
     Other(String),

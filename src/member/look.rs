@@ -106,7 +106,6 @@ impl MemberObservation {
         }
     }
 
-    /// The objects of a kind.
     pub fn of_kind(&self, kind: MemberKind) -> impl Iterator<Item = &MemberObject> {
         self.objects
             .iter()

@@ -117,7 +117,6 @@ model! {
         pub status: ConditionsOnly = "status",
     }
 
-    /// A Job.
     pub struct Job {
         pub meta: MemberMeta = "metadata",
         pub status: ConditionsOnly = "status",

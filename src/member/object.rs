@@ -12,7 +12,6 @@ use super::model::{
 use super::pods::Pod;
 use crate::kubefleet::tolerant::LenientSeed;
 
-/// An object of a member cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemberObject {
     pub kind: MemberKind,

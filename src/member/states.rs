@@ -302,7 +302,6 @@ fn recently_ended<'l>(
         .then_some(last)
 }
 
-/// What the end of a container means.
 fn ended<'l>(
     place: &ContainerPlace<'l>,
     last: Option<&'l ContainerTerminated>,

@@ -88,7 +88,6 @@ pub fn pull_problem(reason: &str, message: &str) -> PullProblem {
 pub struct UnschedulableReason {
     /// The scheduler's reasons, without what it tried beside them.
     pub reasons: String,
-    /// There is no node at all.
     pub no_nodes: bool,
     /// The nodes have too little of something.
     pub insufficient: bool,

@@ -207,7 +207,6 @@ fn task(
     )
 }
 
-/// The task that the problem is about.
 fn place(problem: &TaskProblem) -> Option<usize> {
     match problem {
         TaskProblem::TypeNotAllowed { task, .. }

@@ -23,7 +23,6 @@ pub(super) struct ComputedStages {
 }
 
 impl ComputedStages {
-    /// The clusters that the run updates.
     pub fn updated(&self) -> impl Iterator<Item = &PlannedCluster> + Clone {
         self.stages.iter().flat_map(|stage| &stage.clusters)
     }

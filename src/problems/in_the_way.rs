@@ -29,7 +29,6 @@ impl ProblemsInTheWay {
     }
 }
 
-/// Words what was found in the way.
 pub fn in_the_way(found: Vec<InTheWay>, compares_only: bool) -> ProblemsInTheWay {
     let mut owners: BTreeMap<ObjectRef, Vec<_>> = BTreeMap::new();
     let mut earlier = Vec::new();

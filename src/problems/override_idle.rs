@@ -9,7 +9,6 @@ use crate::kubefleet::placement::ResourceSelector;
 use crate::kubefleet::selector::LabelSelector;
 use crate::rollout::overrides::{IdleOverride, origin, selectors, selectors_path};
 
-/// The override from which a snapshot was made.
 pub fn overridden(snapshot: &OverrideSnapshot) -> Subject {
     let kind = snapshot.object().kind.origin_kind();
     Subject::new(kind, &snapshot.meta.namespace, origin(snapshot))

@@ -171,7 +171,6 @@ pub fn namespace(name: &str) -> CommandLine {
     command.flag("-o", "yaml")
 }
 
-/// Shows the agent of a member cluster.
 pub fn member_agent(cluster: &str) -> CommandLine {
     let command = CommandLine::member(cluster, "get").arg("pods");
     command.namespace(names::AGENT_NAMESPACE)

@@ -58,7 +58,6 @@ pub enum Health<'i> {
     Failing(BindingTrouble<'i>),
 }
 
-/// Whether the last run that released a binding is this one.
 fn is_released_by(run: &UpdateRun) -> impl Fn(&Binding) -> bool {
     |binding| rollout_started(binding).run.as_deref() == Some(run.meta.name.as_str())
 }

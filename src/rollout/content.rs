@@ -178,7 +178,6 @@ pub struct MissingContent<'i> {
     /// The snapshot of the content or of an override.
     pub object: ObjectRef,
     pub how: ContentLoss,
-    /// The clusters.
     pub clusters: Vec<&'i str>,
 }
 
@@ -366,7 +365,6 @@ pub fn emptied<'i>(rollout: &Rollout<'i>) -> Vec<&'i str> {
 #[derive(Debug, Clone)]
 pub struct CascadingLoss<'i> {
     pub object: ManifestKey,
-    /// The snapshot that has it.
     pub snapshot: &'i ResourceSnapshot,
     /// The override that deletes it; `None` where the run's snapshot lacks it.
     pub by: Option<&'i OverrideSnapshot>,

@@ -27,7 +27,6 @@ pub struct History<'i> {
     pub now: Vec<VersionHolding<'i>>,
 }
 
-/// One run.
 #[derive(Debug)]
 pub struct RunEpisode<'i> {
     /// The run, understood.

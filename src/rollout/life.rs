@@ -45,7 +45,6 @@ fn taken_up(run: &UpdateRun) -> Option<Timestamp> {
     run.status.conditions.since(reasons::INITIALIZED)
 }
 
-/// The life of the placement that a run was computed from.
 pub fn of_run(inventory: &Inventory, run: &UpdateRun) -> PlacementLife {
     let placement = inventory.placement.present();
     let since = placement.and_then(|placement| placement.meta.created);
@@ -90,7 +89,6 @@ fn run_life(
     }
 }
 
-/// The life of the placement that a snapshot belongs to.
 pub fn of_snapshot(inventory: &Inventory, snapshot: &ResourceSnapshot) -> PlacementLife {
     let Some(placement) = inventory.placement.present() else {
         return PlacementLife::Unknown;

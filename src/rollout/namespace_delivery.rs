@@ -33,7 +33,6 @@ pub struct DeliveryState<'i> {
 pub enum DeliveryProgress<'i> {
     Applied,
     Failing,
-    /// An override deletes it from what is sent there.
     Deleted(&'i OverrideSnapshot),
     /// It is only compared with what is there, where it is missing.
     Compared,
@@ -105,7 +104,6 @@ impl<'i> NamespaceDelivery<'i> {
         }
     }
 
-    /// Since when it is applied on a cluster.
     pub fn applied_since(self, cluster: &str) -> Option<Timestamp> {
         let bound = self.bound_by_any(cluster);
         let applied = bound.filter_map(|it| it.current(reasons::APPLIED));

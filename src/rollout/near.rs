@@ -17,7 +17,6 @@ pub struct NearMiss {
     pub wanted: String,
 }
 
-/// The near miss of a selector, if it is one.
 pub fn near_miss(selector: &LabelSelector, labels: &BTreeMap<String, String>) -> Option<NearMiss> {
     let exact = selector.labels.iter();
     let exact = exact.map(|(key, value)| (key.as_str(), std::slice::from_ref(value)));

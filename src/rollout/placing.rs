@@ -19,7 +19,6 @@ pub struct StagePlacing<'i> {
     pub complete: bool,
 }
 
-/// One cluster and the stages that select it.
 #[derive(Debug)]
 pub struct ClusterStages<'i> {
     /// The member cluster's name.
@@ -95,7 +94,6 @@ impl<'i> StagePlacing<'i> {
         self.complete && !self.clusters.is_empty() && self.clusters.iter().all(is_sound)
     }
 
-    /// Clusters that no stage selects.
     pub fn nowhere(&self) -> impl Iterator<Item = &ClusterStages<'i>> {
         let clusters = self.clusters.iter();
         clusters.filter(|placed| placed.stages.is_empty() && !placed.is_unclear)

@@ -45,7 +45,6 @@ pub struct TimelineStep<'p> {
     pub span: Option<TimeSpan>,
 }
 
-/// A part of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StagePart<'p> {
     /// A stage task.
@@ -160,7 +159,6 @@ fn moments(stages: &[StageProgress]) -> Vec<Timestamp> {
         .collect()
 }
 
-/// The end of the timeline.
 #[derive(Clone, Copy)]
 struct TimelineEnd {
     until: Timestamp,

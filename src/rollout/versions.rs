@@ -88,7 +88,6 @@ impl<'i> Version<'i> {
         self.parts.first()?.hash()
     }
 
-    /// When it was created.
     pub fn created(&self) -> Option<Timestamp> {
         self.parts.iter().filter_map(|part| part.meta.created).min()
     }

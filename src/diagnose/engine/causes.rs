@@ -61,7 +61,6 @@ fn both_first(known: &[Remedy], more: &[Remedy]) -> Option<Remedy> {
     (!is_said && makes(known) && makes(more)).then(|| Remedy::first(BOTH))
 }
 
-/// Whether a step makes a run.
 fn starts_a_run(step: &Remedy) -> bool {
     step.command.as_ref().is_some_and(makes_a_run)
 }

@@ -186,7 +186,6 @@ fn current(inventory: &Inventory) -> (String, Option<String>) {
     }
 }
 
-/// The content of a run that exists.
 fn run_content(inventory: &Inventory, run: &UpdateRun, again: &str) -> (String, Option<String>) {
     let used = Some(run.status.snapshot_index.as_str()).filter(|index| !index.is_empty());
     match used.or_else(|| run.pinned()) {

@@ -232,7 +232,6 @@ pub fn find(code: &str) -> Option<&'static Rule> {
     ALL.iter().copied().find(|rule| rule.code == code)
 }
 
-/// The name and the code of a finding.
 pub fn named(code: &str) -> String {
     find(code).map_or_else(|| code.to_owned(), |rule| format!("{} ({code})", rule.name))
 }

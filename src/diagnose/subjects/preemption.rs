@@ -164,7 +164,6 @@ fn may_have_written(run: &UpdateRun, own: &UpdateRun, cluster: &str) -> bool {
     clusters.any(|it| it.name == cluster && (moves || it.conditions.is_true(reasons::STARTED)))
 }
 
-/// When a run started to update a cluster.
 fn started(run: &UpdateRun, cluster: &str) -> Option<Timestamp> {
     let mut clusters = run.updated_clusters();
     let own = clusters.find(|it| it.name == cluster)?;

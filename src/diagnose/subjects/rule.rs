@@ -182,7 +182,6 @@ impl Rule {
         }
     }
 
-    /// A problem as a finding of this rule.
     pub fn told(&self, problem: Problem) -> Finding {
         let finding = self.finding(problem.subject.clone(), &problem.message);
         problem.told_in(finding)

@@ -13,7 +13,6 @@ use crate::report::{CausedBy, ComposeText, Finding};
 use crate::rollout::ManifestTrouble;
 use crate::words::enumerate;
 
-/// A manifest that a cluster is sent.
 #[derive(Clone, Copy)]
 pub(in crate::diagnose) struct SentManifest<'i> {
     pub work: &'i Work,

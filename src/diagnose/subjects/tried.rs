@@ -176,7 +176,6 @@ pub(in crate::diagnose) fn own_faults(
     faults.collect()
 }
 
-/// Whether a command makes a run.
 pub(in crate::diagnose) fn makes_a_run(command: &CommandLine) -> bool {
     let verb = command.verb();
     let from = ["--from", "--placement"];

@@ -38,7 +38,6 @@ pub fn parse_rollout_started(text: &str) -> RolloutStarted {
     .unwrap_or_default()
 }
 
-/// The kind of an override snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OverrideKind {
     /// `ClusterResourceOverrideSnapshot`
@@ -60,7 +59,6 @@ pub struct OverrideTarget {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum EnvelopeProblem {
     NamespacedObjectInClusterEnvelope,
-    /// A cluster-scoped object in a namespaced envelope.
     ClusterObjectInNamespacedEnvelope,
     /// An object of another namespace than the envelope's.
     ObjectOfAnotherNamespace,
@@ -79,7 +77,6 @@ pub enum BindingProblem {
     OverrideFailed {
         /// Name of the override snapshot.
         snapshot: Option<String>,
-        /// Kind of the override snapshot.
         kind: Option<OverrideKind>,
         /// The object it was applied to.
         on: Option<OverrideTarget>,
@@ -88,14 +85,12 @@ pub enum BindingProblem {
     },
     /// A pinned override snapshot is gone (override.go:fetch*OverrideSnapshots).
     OverrideSnapshotNotFound {
-        /// Kind of the override snapshot.
         kind: OverrideKind,
         /// The missing snapshot.
         snapshot: ObjectKey,
     },
     /// An override has no policy (override.go:applyOverrides; v0.1 to HEAD log it and go on).
     OverridePolicyNil {
-        /// Kind of the override snapshot.
         kind: Option<OverrideKind>,
         /// The snapshot, where it is named.
         snapshot: Option<ObjectKey>,

@@ -167,7 +167,6 @@ struct FailurePrefixes {
     /// Validation or initialization failed (updaterun/controller.go:errValidationFailed; up to v0.1.2
     /// errInitializedFailed). Later checks of a running run say it too.
     validating: bool,
-    /// The outermost error class.
     class: Option<ErrorClass>,
 }
 

@@ -11,7 +11,6 @@ pub struct StuckClusters {
     pub stage: String,
 }
 
-/// A stage that waits for its tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WaitingStage {
     /// The tasks before the stage, not those after it.

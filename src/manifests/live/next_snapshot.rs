@@ -21,7 +21,6 @@ use crate::rollout::versions::{Version, versions};
 /// How many bytes of objects one part of a snapshot holds.
 const PART: usize = 800 * 1024;
 
-/// A part of a snapshot, and its text.
 pub type SnapshotPart = (ResourceSnapshot, Box<RawValue>);
 
 /// What a run without an index would be given.
@@ -226,7 +225,6 @@ mod tests {
         NextSnapshot::of(inventory, texts, selected).parts
     }
 
-    /// The hub's snapshots and their texts.
     fn hub(snapshots: &[Value]) -> (Inventory, ObjectTexts) {
         let all: Vec<_> = std::iter::once(placement())
             .chain(snapshots.iter().cloned())

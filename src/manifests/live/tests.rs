@@ -53,7 +53,6 @@ fn object(api: &str, kind: &str, namespace: &str, name: &str) -> Value {
     json!({"apiVersion": api, "kind": kind, "metadata": meta, "status": {"x": 1}})
 }
 
-/// What a hub has.
 fn hub() -> Vec<Value> {
     let mut owned = object("apps/v1", "ReplicaSet", "shop", "web-1");
     owned["metadata"]["ownerReferences"] = json!([{"kind": "Deployment"}]);

@@ -19,7 +19,6 @@ pub struct OverrideEffect {
     pub operation: Option<PatchOperation>,
 }
 
-/// One operation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PatchOperation {
     /// `add`, `remove`, or `replace`.

@@ -90,7 +90,6 @@ fn only_run(all: &Inventory) -> &UpdateRun {
     all.runs.iter().next().unwrap()
 }
 
-/// The life to which the one run belongs.
 fn life_of_run(objects: &[Value]) -> PlacementLife {
     let all = inventory(objects);
     of_run(&all, only_run(&all))

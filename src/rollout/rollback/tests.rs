@@ -748,7 +748,6 @@ fn a_run_with_other_overrides_is_told_from_one_with_the_same() {
     assert!(with_other_overrides(&all, fourth).is_none());
 }
 
-/// A snapshot of an override of a namespace.
 fn override_snapshot(of: &str, number: usize, latest: bool) -> Value {
     json!({
         "apiVersion": "placement.kubernetes-fleet.io/v1beta1",

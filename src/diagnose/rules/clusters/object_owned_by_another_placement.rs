@@ -184,7 +184,6 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         .then_continues(affected.cx)
 }
 
-/// The content that has the object.
 fn content<'i>(affected: &AffectedObject<'_, 'i>) -> Version<'i> {
     let binding = affected.on.first().map(|it| it.binding);
     let index = binding.and_then(Binding::snapshot_index);
