@@ -29,7 +29,6 @@ model! {
         pub cluster_overrides: Vec<String> = "clusterResourceOverrideSnapshots",
         /// The policy snapshot that chose the cluster.
         pub policy_snapshot: String = "schedulingPolicySnapshotName",
-        /// The member cluster.
         pub cluster: String = "targetCluster",
         /// How resources are applied.
         pub apply_strategy: Option<Box<ApplyStrategy>> = "applyStrategy",
@@ -97,7 +96,6 @@ impl Binding {
         conditions.filter_map(|it| it.since).max()
     }
 
-    /// The condition of that type.
     pub fn condition(&self, kind: &str) -> Option<&Condition> {
         self.status.conditions.condition(kind)
     }

@@ -74,7 +74,6 @@ macro_rules! kinds {
                 match self { $(Self::$variant => $plural),* }
             }
 
-            /// The API group.
             pub const fn group(self) -> &'static str {
                 match self { $(Self::$variant => $group),* }
             }

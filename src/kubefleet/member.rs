@@ -51,7 +51,6 @@ model! {
         pub available: BTreeMap<String, String> = "available",
     }
 
-    /// What one agent reported.
     pub struct AgentStatus {
         /// `MemberAgent`.
         pub kind: String = "type",

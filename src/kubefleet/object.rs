@@ -69,7 +69,6 @@ macro_rules! objects {
 
 macro_rules! named {
     ($($ty:ident)*) => { $( impl $ty {
-        /// Its name as an object.
         pub fn object(&self) -> ObjectRef {
             Scope::of_namespace(&self.meta.namespace).object(Concept::$ty, &self.meta.name)
         }
@@ -115,7 +114,6 @@ impl Object {
         T::within(&self.body)
     }
 
-    /// Its name.
     pub fn reference(&self) -> ObjectRef {
         let meta = self.body.meta();
         ObjectRef::new(self.kind, &meta.namespace, &meta.name)

@@ -37,7 +37,6 @@ model! {
         pub scope: String = "scope",
     }
 
-    /// The rules of an override.
     pub struct OverridePolicy {
         /// One entry for each rule.
         pub rules: Vec<OverrideRule> = "overrideRules",
@@ -60,7 +59,6 @@ model! {
 }
 
 impl OverrideSnapshot {
-    /// Its name as an object.
     pub fn object(&self) -> ObjectRef {
         override_snapshot(&self.meta.namespace, &self.meta.name)
     }

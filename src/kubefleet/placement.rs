@@ -42,7 +42,6 @@ model! {
         pub scope: String = "selectionScope",
     }
 
-    /// A scheduling policy.
     pub struct Policy {
         /// `PickAll` (default), `PickN` or `PickFixed`.
         pub kind: String = "placementType",
@@ -128,7 +127,6 @@ model! {
 
     /// `status.placementStatuses[]`.
     pub struct ClusterPlacement {
-        /// The member cluster.
         pub cluster: String = "clusterName",
         /// The index of the snapshot that it should have.
         pub observed_index: String = "observedResourceIndex",
@@ -179,7 +177,6 @@ pub(super) fn policy_type(policy: Option<&Policy>) -> &str {
 }
 
 impl Placement {
-    /// The scope in which it lives.
     pub fn scope(&self) -> Scope {
         Scope::of_namespace(&self.meta.namespace)
     }

@@ -57,9 +57,7 @@ model! {
         pub conditions: Vec<Condition> = "conditions",
     }
 
-    /// The progress of one stage.
     pub struct StageStatus {
-        /// The stage's name.
         pub name: String = "stageName",
         /// Its clusters, in the order in which they are updated.
         pub clusters: Vec<ClusterStatus> = "clusters",
@@ -77,7 +75,6 @@ model! {
 
     /// The progress of one cluster in a stage.
     pub struct ClusterStatus {
-        /// The member cluster's name.
         pub name: String = "clusterName",
         /// The override snapshots pinned for it at initialization.
         pub overrides: Vec<NamespacedName> = "resourceOverrideSnapshots",
@@ -243,12 +240,10 @@ impl UpdateRun {
         self.meta.annotations.get(ROLLED_BACK).map(String::as_str)
     }
 
-    /// The scope in which it lives.
     pub fn scope(&self) -> Scope {
         Scope::of_namespace(&self.meta.namespace)
     }
 
-    /// The condition of that type.
     pub fn condition(&self, kind: &str) -> Option<&Condition> {
         self.status.conditions.condition(kind)
     }
@@ -310,7 +305,6 @@ impl UpdateRun {
         self.status.conditions.is_true(reasons::SUCCEEDED)
     }
 
-    /// The tasks of all stages.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskStatus> {
         self.all_stages().flat_map(StageStatus::tasks)
     }
@@ -373,7 +367,6 @@ impl StageStatus {
 }
 
 impl TaskStatus {
-    /// Whether the task is an approval.
     pub fn is_approval(&self) -> bool {
         self.kind == "Approval"
     }

@@ -25,7 +25,6 @@ impl Scope {
         }
     }
 
-    /// Whether it is cluster scope.
     pub const fn is_cluster(&self) -> bool {
         matches!(self, Self::Cluster)
     }

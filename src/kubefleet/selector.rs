@@ -14,7 +14,6 @@ model! {
         pub expressions: Vec<Requirement> = "matchExpressions",
     }
 
-    /// One requirement on a label.
     #[derive(Eq, PartialOrd, Ord, Hash)]
     pub struct Requirement {
         /// The label.

@@ -64,7 +64,6 @@ model! {
         pub max_unavailable: String = "maxUnavailable",
     }
 
-    /// What an autoscaler scales.
     pub struct ScaleTarget {
         /// Its kind; absent for a Deployment, where the autoscaler is KEDA's.
         pub kind: String = "kind",
@@ -91,7 +90,6 @@ model! {
 
     /// What the scheduler decided about one cluster.
     pub struct Decision {
-        /// The member cluster.
         pub cluster: String = "clusterName",
         /// Whether it was picked.
         pub selected: bool = "selected",

@@ -15,14 +15,12 @@ model! {
 
     /// `spec` of a strategy, as also recorded by a run.
     pub struct StrategySpec {
-        /// The stages in order.
         pub stages: Vec<Stage> = "stages",
         /// Tasks before the deletion stage removes the placement from clusters. Not in a release yet.
         pub before_deletion: Vec<Task> = "deleteStageTasks",
         ; pub unknown
     }
 
-    /// One stage of a strategy.
     pub struct Stage {
         pub name: String = "name",
         /// Which clusters belong to it: absent selects none, empty selects all.
@@ -38,7 +36,6 @@ model! {
         ; pub unknown
     }
 
-    /// A stage task.
     pub struct Task {
         /// `Approval` or `TimedWait`.
         pub kind: String = "type",

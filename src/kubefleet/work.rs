@@ -34,7 +34,6 @@ model! {
         pub manifests: Vec<ManifestStatus> = "manifestConditions",
     }
 
-    /// What became of one manifest.
     pub struct ManifestStatus {
         pub id: ManifestId = "identifier",
         /// Applied, Available, DiffReported.
@@ -45,7 +44,6 @@ model! {
         pub diff: Option<Box<FieldComparison>> = "diffDetails",
     }
 
-    /// Which manifest of a Work.
     pub struct ManifestId {
         /// Its place in the list.
         pub ordinal: Option<i64> = "ordinal",
@@ -67,7 +65,6 @@ model! {
 }
 
 impl Work {
-    /// The member cluster that it is for.
     pub fn cluster(&self) -> Option<&str> {
         self.meta
             .namespace
@@ -85,13 +82,11 @@ impl Work {
         Some((namespace, self.meta.label(names::PARENT_PLACEMENT)?))
     }
 
-    /// The placement that it belongs to.
     pub fn placement(&self) -> Option<ObjectRef> {
         let (namespace, name) = self.parent()?;
         Some(Scope::of_namespace(namespace).object(Concept::Placement, name))
     }
 
-    /// The binding that it belongs to.
     pub fn binding(&self) -> Option<&str> {
         self.meta.label(names::PARENT_BINDING)
     }

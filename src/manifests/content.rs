@@ -17,7 +17,6 @@ pub struct Item {
     /// Which part of the version it is in; the first is 0.
     pub part: usize,
     pub envelope: Option<Envelope>,
-    /// The object.
     pub manifest: Manifest,
     /// How overrides select it.
     pub identity: ManifestIdentity,

@@ -27,7 +27,6 @@ pub enum ApprovalStep {
 /// One approval: a gate of a run, or a request whose run has no such gate.
 #[derive(Debug, Clone)]
 pub struct Approval {
-    /// The run's name.
     pub run: String,
     /// The placement's name; empty where the run is not known.
     pub placement: String,

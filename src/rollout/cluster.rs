@@ -12,14 +12,11 @@ use crate::kubefleet::messages::{RolloutStarted, parse_rollout_started, parse_st
 use crate::kubefleet::run::{ClusterStatus, StageStatus, UpdateRun};
 use crate::kubefleet::{Condition, Conditions, names, reasons};
 
-/// One cluster of a stage.
 #[derive(Debug)]
 pub struct ClusterView<'i> {
-    /// The member cluster's name.
     pub name: &'i str,
     /// What the run's status says of it.
     pub recorded: &'i ClusterStatus,
-    /// The stage's name.
     pub stage: &'i str,
     pub state: ClusterState,
     /// When the run started it, as it noted.

@@ -28,7 +28,6 @@ pub const DELAY: SignedDuration = SignedDuration::from_mins(5);
 pub struct OldContent<'i> {
     /// The snapshot that the run got.
     pub snapshot: &'i ResourceSnapshot,
-    /// When the run was initialized.
     pub initialized: Timestamp,
     /// When the change was noticed that the snapshot lacks.
     pub detected: Timestamp,
@@ -103,11 +102,9 @@ pub fn old_content<'i>(inventory: &'i Inventory, run: &UpdateRun) -> Option<OldC
 /// A cluster on which a run would replace a later version.
 #[derive(Debug, Clone, Copy)]
 pub struct GoesBack<'i> {
-    /// The member cluster.
     pub cluster: &'i str,
     /// The version that it has.
     pub holds: u64,
-    /// The binding that says so.
     pub binding: &'i Binding,
 }
 
@@ -368,7 +365,6 @@ pub struct CascadingLoss<'i> {
     pub snapshot: &'i ResourceSnapshot,
     /// The override that deletes it; `None` where the run's snapshot lacks it.
     pub by: Option<&'i OverrideSnapshot>,
-    /// The member clusters.
     pub clusters: Vec<&'i str>,
 }
 
@@ -492,11 +488,9 @@ pub fn leaving_ahead<'i>(rollout: &Rollout<'i>) -> Vec<(&'i str, &'i Binding)> {
 /// A cluster with which a run is done, and that has another snapshot than the run's.
 #[derive(Debug, Clone, Copy)]
 pub struct OvertakenCluster<'i> {
-    /// The member cluster.
     pub cluster: &'i str,
     /// The index of the snapshot that it has.
     pub index: &'i str,
-    /// The binding that says so.
     pub binding: &'i Binding,
 }
 

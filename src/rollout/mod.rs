@@ -111,7 +111,6 @@ pub struct Rollout<'i> {
     pub sees_bindings: bool,
 }
 
-/// One stage of a run.
 #[derive(Debug)]
 pub struct StageView<'i> {
     pub status: &'i StageStatus,
@@ -124,14 +123,12 @@ pub struct StageView<'i> {
     pub concurrency: usize,
     /// Its tasks, those before the clusters first.
     pub gates: Vec<Gate<'i>>,
-    /// Its clusters in order.
     pub clusters: Vec<ClusterView<'i>>,
 }
 
 /// One stage task.
 #[derive(Debug)]
 pub struct Gate<'i> {
-    /// The stage's name.
     pub stage: &'i str,
     /// Before or after the clusters.
     pub time: TaskTime,
@@ -275,7 +272,6 @@ impl<'i> Rollout<'i> {
             .is_none_or(|condition| condition.observes(self.run.meta.generation))
     }
 
-    /// All clusters of all stages.
     pub fn clusters(&self) -> impl Iterator<Item = &ClusterView<'i>> {
         self.stages.iter().flat_map(|stage| &stage.clusters)
     }
@@ -312,7 +308,6 @@ impl<'i> Rollout<'i> {
             .filter(|cluster| cluster.state.is_in_flight())
     }
 
-    /// The gates of all stages.
     pub fn gates(&self) -> impl Iterator<Item = &Gate<'i>> {
         self.stages.iter().flat_map(|stage| &stage.gates)
     }
@@ -580,7 +575,6 @@ impl<'i> Rollout<'i> {
         stages.chain(self.updates()).min()
     }
 
-    /// When the run ended.
     pub fn ended(&self) -> Option<Timestamp> {
         let conditions = &self.run.status.conditions;
         let end = match self.phase {

@@ -48,7 +48,6 @@ pub fn applies(
         && selects(snapshot, resources)
 }
 
-/// What an override selects.
 pub fn selectors(snapshot: &OverrideSnapshot) -> &[ResourceSelector] {
     if snapshot.meta.namespace.is_empty() {
         &snapshot.spec.content.cluster_selectors

@@ -21,11 +21,9 @@ pub struct StagePlacing<'i> {
 
 #[derive(Debug)]
 pub struct ClusterStages<'i> {
-    /// The member cluster's name.
     pub name: &'i str,
     /// The MemberCluster, when it was seen.
     pub member: Option<&'i MemberCluster>,
-    /// The stages in order.
     pub stages: Vec<&'i Stage>,
     /// Whether there may be more of them: a selector or the labels cannot be read.
     pub is_unclear: bool,

@@ -23,7 +23,6 @@ use crate::words::enumerate;
 pub struct LastGood<'i> {
     /// The snapshot's index.
     pub index: &'i str,
-    /// The run that completed it.
     pub run: &'i UpdateRun,
     /// Newer completed snapshots that cannot be used, and why, each as a sentence without its full
     /// stop.

@@ -17,7 +17,6 @@ pub struct Timeline<'p> {
     pub until: Timestamp,
     /// Whether nothing more happens.
     pub is_over: bool,
-    /// Its stages, in order.
     pub stages: Vec<StageLine<'p>>,
     /// Who waits for whom: first what is waited for now, then what was.
     pub waits: Vec<TimelineWait<'p>>,
@@ -47,13 +46,10 @@ pub struct TimelineStep<'p> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StagePart<'p> {
-    /// A stage task.
     Gate(&'p GateFacts),
-    /// A member cluster.
     Cluster(&'p ClusterProgress),
 }
 
-/// A stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeSpan {
     /// Its beginning.
@@ -74,7 +70,6 @@ impl TimeSpan {
 /// Someone waits for something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimelineWait<'p> {
-    /// Who waits.
     pub who: TimelineWaiter<'p>,
     pub on: AwaitedTask<'p>,
     /// How long; `None` where the run notes no beginning.
@@ -83,7 +78,6 @@ pub struct TimelineWait<'p> {
     pub open: bool,
 }
 
-/// Who waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimelineWaiter<'p> {
     Stage(&'p StageProgress),

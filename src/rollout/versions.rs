@@ -68,7 +68,6 @@ impl<'i> Version<'i> {
             && self.parts.first().is_some_and(|first| first.is_master())
     }
 
-    /// The objects in its parts.
     pub fn objects(&self) -> impl Iterator<Item = &ManifestIdentity> {
         self.parts.iter().flat_map(|part| &part.spec.resources)
     }

@@ -32,7 +32,6 @@ pub struct FailingCluster<'i> {
     /// Since when: when the run started it, or when the condition became false.
     pub since: Option<Timestamp>,
     pub lasting: Option<SignedDuration>,
-    /// When the run started it.
     pub started: Option<Timestamp>,
 }
 

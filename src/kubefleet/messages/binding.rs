@@ -49,7 +49,6 @@ pub enum OverrideKind {
 /// The object an override was applied to (workgenerator/override.go:formatOverrideTarget).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OverrideTarget {
-    /// Kind of the object.
     pub kind: String,
     pub name: String,
     pub namespace: Option<String>,
@@ -86,7 +85,6 @@ pub enum BindingProblem {
     /// A pinned override snapshot is gone (override.go:fetch*OverrideSnapshots).
     OverrideSnapshotNotFound {
         kind: OverrideKind,
-        /// The missing snapshot.
         snapshot: ObjectKey,
     },
     /// An override has no policy (override.go:applyOverrides; v0.1 to HEAD log it and go on).
@@ -98,7 +96,6 @@ pub enum BindingProblem {
     /// A `${MEMBER-CLUSTER-LABEL-KEY-…}` names a label the cluster lacks
     /// (override.go:replaceClusterLabelKeyVariables).
     LabelKeyMissing {
-        /// The label key.
         key: String,
     },
     /// A variable without its closing bracket (override.go:replaceClusterLabelKeyVariables).
@@ -111,7 +108,6 @@ pub enum BindingProblem {
     /// Parts of the resource snapshot are missing
     /// (resource_snapshot_resolver.go:FetchAllResourceSnapshotsAlongWithMaster).
     SnapshotGroupIncomplete {
-        /// The master snapshot.
         snapshot: Option<String>,
     },
     /// The member cluster's namespace on the hub is being deleted.
@@ -133,7 +129,6 @@ pub enum BindingProblem {
         /// Its words.
         said: String,
     },
-    /// A Work is too large to be stored.
     TooLarge,
     /// The Work of an earlier rollout is still being deleted, and the new one has its name.
     NameTaken,

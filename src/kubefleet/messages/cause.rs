@@ -55,27 +55,17 @@ pub enum TaskProblem {
     TooMany,
     /// A task type that is not allowed before a stage.
     TypeNotAllowed {
-        /// Position of the task.
         task: Option<u32>,
         task_type: String,
     },
     /// An approval with a wait time.
-    WaitNotAllowed {
-        /// Position of the task.
-        task: Option<u32>,
-    },
+    WaitNotAllowed { task: Option<u32> },
     /// Two tasks of one type after a stage.
     DuplicateType { task_type: String },
     /// A timed wait without a wait time.
-    WaitMissing {
-        /// Position of the task.
-        task: Option<u32>,
-    },
+    WaitMissing { task: Option<u32> },
     /// A timed wait that is not positive.
-    WaitNotPositive {
-        /// Position of the task.
-        task: Option<u32>,
-    },
+    WaitNotPositive { task: Option<u32> },
     /// No known wording.
     Other { text: String },
 }
@@ -130,15 +120,9 @@ pub enum Cause {
         count: Option<u32>,
     },
     /// The policy snapshot lacks its index label (initialization.go:determinePolicySnapshot).
-    PolicySnapshotNoIndex {
-        /// The policy snapshot.
-        snapshot: ObjectKey,
-    },
+    PolicySnapshotNoIndex { snapshot: ObjectKey },
     /// The policy snapshot's cluster count is missing or no number (determinePolicySnapshot).
-    PolicySnapshotBadClusterCount {
-        /// The policy snapshot.
-        snapshot: ObjectKey,
-    },
+    PolicySnapshotBadClusterCount { snapshot: ObjectKey },
     /// Scheduling is not complete (initialization.go:determinePolicySnapshot).
     PolicyNotScheduled {
         /// The policy snapshot, by its bare name.
@@ -161,7 +145,6 @@ pub enum Cause {
     NoBindings { policy_snapshot: ObjectKey },
     /// Bindings and observed cluster count disagree (initialization.go:collectScheduledClusters).
     BindingCountMismatch {
-        /// Selected bindings.
         selected: Option<i64>,
         /// The count the policy snapshot gives.
         observed: Option<i64>,
@@ -181,7 +164,6 @@ pub enum Cause {
     StageSelectorInvalid {
         strategy: ObjectKey,
         stage: String,
-        /// The error of the selector.
         error: String,
     },
     /// Two stages select one cluster (initialization.go:computeRunStageStatus).
@@ -211,7 +193,6 @@ pub enum Cause {
     /// Parts of the resource snapshot are not there yet
     /// (resource_snapshot_resolver.go:FetchAllResourceSnapshotsAlongWithMaster).
     SnapshotGroupIncomplete {
-        /// The master snapshot.
         snapshot: String,
         /// The number of parts.
         expected: Option<u32>,
@@ -220,17 +201,13 @@ pub enum Cause {
     },
     /// The master snapshot's number of parts is not valid
     /// (resource_snapshot_resolver.go:FetchAllResourceSnapshotsAlongWithMaster).
-    SnapshotCountInvalid {
-        /// The master snapshot.
-        snapshot: String,
-    },
+    SnapshotCountInvalid { snapshot: String },
     /// An override has no policy (utils/overrider/overrider.go:IsClusterMatched).
     OverridePolicyNil,
     /// An override's cluster selector is not valid (utils/overrider/overrider.go:IsClusterMatched).
     OverrideSelectorInvalid {
         /// The selector, as printed.
         selector: String,
-        /// The error of the selector.
         error: String,
     },
     /// A member cluster is gone (overrider.go:PickFromResourceMatchedOverridesForTargetCluster).
@@ -301,7 +278,6 @@ pub enum Cause {
     },
     /// The number of a stage's clusters changed (validation.go:validateUpdateStagesStatus).
     StageClusterCountChanged {
-        /// Position of the stage.
         stage_index: Option<u64>,
         /// The number now.
         new: Option<u64>,
@@ -310,7 +286,6 @@ pub enum Cause {
     },
     /// A stage's clusters or their order changed (validation.go:validateUpdateStagesStatus).
     StageClusterChanged {
-        /// Position of the stage.
         stage_index: Option<u64>,
         /// The cluster now.
         new: String,
@@ -388,11 +363,8 @@ pub enum Cause {
     BeforeTaskUnsupported,
     /// The approval request belongs to another run or stage (execution.go:handleStageApprovalTask).
     ApprovalWrongTarget {
-        /// The approval request.
         request: ObjectKey,
-        /// The run it names.
         run: ObjectKey,
-        /// The stage it names.
         stage: String,
         /// The stage that wants it; none up to v0.1.
         want_stage: Option<String>,

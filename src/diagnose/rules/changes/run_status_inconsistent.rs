@@ -110,7 +110,6 @@ fn number(number: Option<impl ToString>) -> String {
     number.map_or_else(|| "?".to_owned(), |it| it.to_string())
 }
 
-/// The clusters it names.
 fn clusters(cause: &Cause) -> &[String] {
     match cause {
         Cause::FinishedStageUnfinishedCluster { cluster, .. }
