@@ -208,53 +208,59 @@ impl<'a, 'i, T> Deref for SameTrouble<'a, 'i, T> {
     }
 }
 
-/// Makes a finding for every object of which `find` finds something in a cluster that was looked
-/// into. `describe` gives what follows the colon of the sentence, the evidence and the remedies.
+/// What a rule has found in member clusters, object by object.
+pub(in crate::diagnose) struct FoundTroubles<'a, 'i, T>(Vec<(Finding, SameTrouble<'a, 'i, T>)>);
+
+impl<'a, 'i, T> FoundTroubles<'a, 'i, T> {
+    /// Adds to each finding what follows the colon of its sentence, the evidence and the remedies.
+    pub fn describe(
+        self,
+        describe: impl Fn(&SameTrouble<'a, 'i, T>, Finding) -> Finding,
+    ) -> Vec<Finding> {
+        let all = self.0.into_iter();
+        all.map(|(finding, group)| with_override(&group, describe(&group, finding)))
+            .collect()
+    }
+}
+
+/// Every object of which `find` finds something in a cluster that was looked into.
 pub(in crate::diagnose) fn per_object<'a, 'i, T, ReadResult: IntoIterator<Item = T>>(
     cx: &'a DiagnosisContext<'i>,
     rule: &Rule,
     find: impl Fn(&MemberSighting<'a, 'i>) -> ReadResult,
-    describe: impl Fn(&SameTrouble<'a, 'i, T>, Finding) -> Finding,
-) -> Vec<Finding> {
+) -> FoundTroubles<'a, 'i, T> {
     let found = member_sightings(cx).into_iter().filter_map(|seen| {
         let found: Vec<T> = find(&seen).into_iter().collect();
         let subject = seen.manifest.into();
         (!found.is_empty()).then_some((subject, seen.failing, (seen, found)))
     });
-    grouped(cx, rule, found)
-        .into_iter()
-        .filter_map(|(mut finding, all)| {
-            let on = all.iter().map(|(seen, _)| (seen.failing, seen.manifest));
-            let affected = AffectedObject::new(cx, on.collect())?;
-            let group = SameTrouble { affected, all };
-            for (seen, _) in group.all.iter().take(SHOWN) {
-                if let Some(view) = seen.view(cx) {
-                    finding = status(&view, seen.failing.cluster, finding);
-                }
+    let groups = grouped(cx, rule, found).into_iter();
+    let groups = groups.filter_map(|(mut finding, all)| {
+        let on = all.iter().map(|(seen, _)| (seen.failing, seen.manifest));
+        let affected = AffectedObject::new(cx, on.collect())?;
+        let group = SameTrouble { affected, all };
+        for (seen, _) in group.all.iter().take(SHOWN) {
+            if let Some(view) = seen.view(cx) {
+                finding = status(&view, seen.failing.cluster, finding);
             }
-            Some(with_override(&group, describe(&group, finding)))
-        })
-        .collect()
+        }
+        Some((finding, group))
+    });
+    FoundTroubles(groups.collect())
 }
 
-/// Makes a finding for every workload with pods in a state that `find` recognizes.
+/// Every workload with pods in a state that `find` recognizes.
 pub(in crate::diagnose) fn per_pod<'a, 'i, T>(
     cx: &'a DiagnosisContext<'i>,
     rule: &Rule,
     find: impl Fn(&PodTrouble<'i>) -> Option<T>,
-    describe: impl Fn(&SameTrouble<'a, 'i, (PodTrouble<'i>, T)>, Finding) -> Finding,
-) -> Vec<Finding> {
-    per_object(
-        cx,
-        rule,
-        |seen| {
-            let troubles = seen.view(cx).map(|view| view.troubles());
-            let all = troubles.into_iter().flatten();
-            all.filter_map(|trouble| find(&trouble).map(|found| (trouble, found)))
-                .collect::<Vec<_>>()
-        },
-        describe,
-    )
+) -> FoundTroubles<'a, 'i, (PodTrouble<'i>, T)> {
+    per_object(cx, rule, |seen| {
+        let troubles = seen.view(cx).map(|view| view.troubles());
+        let all = troubles.into_iter().flatten();
+        all.filter_map(|trouble| find(&trouble).map(|found| (trouble, found)))
+            .collect::<Vec<_>>()
+    })
 }
 
 /// For [`per_pod`]: recognizes states, and gives what is known of each.

@@ -12,33 +12,31 @@ pub const RULE: Rule = Rule::info("FS919", "available-on-member", Whole(check))
     .environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    per_object(
-        cx,
-        rule,
-        |seen| {
-            let object = seen.object()?;
-            (is_available(object) == Some(true)).then(|| seen.wanted.clone())
-        },
-        |group, mut finding| {
-            finding = group.says(
-                finding.severity(rule.severity),
-                "it is available there now, but the member agent has not reported that yet",
+    let found = per_object(cx, rule, |seen| {
+        let object = seen.object()?;
+        (is_available(object) == Some(true)).then(|| seen.wanted.clone())
+    });
+    found.describe(|group, mut finding| {
+        finding = group.says(
+            finding.severity(rule.severity),
+            "it is available there now, but the member agent has not reported that yet",
+        );
+        for (cluster, wanted) in group.shown() {
+            finding = finding.computed_in(
+                cluster,
+                wanted,
+                &["status"],
+                "available, as KubeFleet judges it",
             );
-            for (cluster, wanted) in group.shown() {
-                finding = finding.computed_in(
-                    cluster,
-                    wanted,
-                    &["status"],
-                    "available, as KubeFleet judges it",
-                );
-            }
-            finding.look(
+        }
+        finding
+            .look(
                 "Wait: the agent checks again by itself at growing intervals, at least every 15 \
                  minutes.",
-            ).look_with(
+            )
+            .look_with(
                 "Check whether the member agent's pods run, if this persists.",
                 group.kubectl_in("fleet-system", "get").arg("pods"),
             )
-        },
-    )
+    })
 }

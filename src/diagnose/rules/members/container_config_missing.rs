@@ -12,36 +12,35 @@ pub const RULE: Rule = Rule::on_member("FS904", "container-config-missing", chec
     .content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    per_pod(
+    let found = per_pod(
         cx,
         rule,
         in_state!(PodState::ConfigMissing { message, event } => (message, event)),
-        |group, mut finding| {
-            let what = group
-                .first()
-                .map_or_else(String::new, |(_, (_, (message, _)))| missing(message));
-            finding = group.says(finding, &needs(&group.pods(), &what));
-            for (cluster, (trouble, (message, event))) in group.shown() {
-                finding =
-                    member_findings::event_or_waiting(finding, cluster, trouble, *event, message);
-            }
-            finding
-                .look_with(
-                    "List what exists.",
-                    group.kubectl("get").arg("configmaps,secrets"),
-                )
-                .fix(
-                    "Create it on the member under this name, if it is made there (by an operator \
-                     or by hand): the pods then start by themselves.",
-                )
-                .then_continues(group.cx)
-                .new_run(
-                    group.cx,
-                    "Or add it to the placement's selectors, or fix its name, if it belongs to the \
-                     content. Then start a new run.",
-                )
-        },
-    )
+    );
+    found.describe(|group, mut finding| {
+        let what = group
+            .first()
+            .map_or_else(String::new, |(_, (_, (message, _)))| missing(message));
+        finding = group.says(finding, &needs(&group.pods(), &what));
+        for (cluster, (trouble, (message, event))) in group.shown() {
+            finding = member_findings::event_or_waiting(finding, cluster, trouble, *event, message);
+        }
+        finding
+            .look_with(
+                "List what exists.",
+                group.kubectl("get").arg("configmaps,secrets"),
+            )
+            .fix(
+                "Create it on the member under this name, if it is made there (by an operator \
+                 or by hand): the pods then start by themselves.",
+            )
+            .then_continues(group.cx)
+            .new_run(
+                group.cx,
+                "Or add it to the placement's selectors, or fix its name, if it belongs to the \
+                 content. Then start a new run.",
+            )
+    })
 }
 
 fn needs(pods: &str, what: &str) -> String {

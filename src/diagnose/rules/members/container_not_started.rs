@@ -9,46 +9,43 @@ use crate::member::PodState;
 pub const RULE: Rule = Rule::on_member("FS905", "container-not-started", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    per_pod(
+    let found = per_pod(
         cx,
         rule,
         in_state!(PodState::NotStarted { reason, message } => (reason, message)),
-        |group, mut finding| {
-            let reason = group
-                .first()
-                .map_or("", |(_, (_, (_, message)))| runtime_reason(message));
-            finding = group.says(
-                finding,
-                &format!(
-                    "its {} cannot be started in {}{reason}",
-                    group.containers(),
-                    group.pods()
-                ),
-            );
-            for (cluster, (trouble, (reason, message))) in group.shown() {
-                let Some(place) = trouble.container else {
-                    continue;
-                };
-                let waits = place.status.state.waiting.as_deref();
-                let ends = [&place.status.state, &place.status.last];
-                let mut ends = ends.into_iter().filter_map(|it| it.terminated.as_deref());
-                if let Some(waits) = waits.filter(|it| it.reason == *reason) {
-                    finding = status_field(finding, cluster, trouble, "state.waiting", waits);
-                } else if let Some(end) =
-                    ends.find(|it| it.reason == *reason && it.message == *message)
-                {
-                    finding = member_findings::container_end(finding, cluster, trouble, end);
-                }
+    );
+    found.describe(|group, mut finding| {
+        let reason = group
+            .first()
+            .map_or("", |(_, (_, (_, message)))| runtime_reason(message));
+        let why = format!(
+            "its {} cannot be started in {}{reason}",
+            group.containers(),
+            group.pods()
+        );
+        finding = group.says(finding, &why);
+        for (cluster, (trouble, (reason, message))) in group.shown() {
+            let Some(place) = trouble.container else {
+                continue;
+            };
+            let waits = place.status.state.waiting.as_deref();
+            let ends = [&place.status.state, &place.status.last];
+            let mut ends = ends.into_iter().filter_map(|it| it.terminated.as_deref());
+            if let Some(waits) = waits.filter(|it| it.reason == *reason) {
+                finding = status_field(finding, cluster, trouble, "state.waiting", waits);
+            } else if let Some(end) = ends.find(|it| it.reason == *reason && it.message == *message)
+            {
+                finding = member_findings::container_end(finding, cluster, trouble, end);
             }
-            finding
-                .look_with("Inspect the pod.", group.describe_pod())
-                .repair_on_hub(
-                    group,
-                    "Fix the command, the security context, or the mounts in {} on the hub, and \
-                     start a new run.",
-                )
-        },
-    )
+        }
+        finding
+            .look_with("Inspect the pod.", group.describe_pod())
+            .repair_on_hub(
+                group,
+                "Fix the command, the security context, or the mounts in {} on the hub, and \
+                 start a new run.",
+            )
+    })
 }
 
 /// What the runtime's words come down to, with a leading colon.

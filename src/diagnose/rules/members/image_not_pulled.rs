@@ -12,67 +12,64 @@ use crate::member::texts::{PullProblem, pull_problem};
 pub const RULE: Rule = Rule::on_member("FS901", "image-not-pulled", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    per_pod(
+    let found = per_pod(
         cx,
         rule,
         in_state!(PodState::Image { reason, message, event } => (reason, message, event)),
-        |group, mut finding| {
-            let images: BTreeSet<_> = group
-                .found()
-                .filter_map(|(_, (trouble, _))| trouble.container?.spec)
-                .map(|container| container.image.as_str())
-                .collect();
-            let problems: BTreeSet<_> = group
-                .found()
-                .map(|(_, (_, (reason, message, _)))| pull_problem(reason, message))
-                .collect();
-            let what = match images.len() {
-                0 => "the image".to_owned(),
-                1 => format!("the image {}", enumerate(&images)),
-                _ => format!("the images {}", enumerate(&images)),
-            };
-            let one = match problems.first() {
-                Some(problem) if problems.len() == 1 => *problem,
-                _ => PullProblem::Other,
-            };
-            if matches!(
-                one,
-                PullProblem::Certificate | PullProblem::RateLimit | PullProblem::Unreachable
-            ) {
-                finding.fault = Some(FaultOrigin::Environment);
-            }
-            finding = group.says(
-                finding,
-                &format!(
-                    "{what} of its {} cannot be pulled{}",
-                    group.containers(),
-                    pull_reason(one)
-                ),
-            );
-            for (cluster, (trouble, (reason, message, event))) in group.shown() {
-                finding = status_field(finding, cluster, trouble, "state.waiting.reason", *reason);
-                finding =
-                    member_findings::event_or_waiting(finding, cluster, trouble, *event, message);
-            }
-            finding = finding.look_with(
-                "Read the pod's events: they name the registry and its answer.",
-                group.describe_pod(),
-            );
-            if one == PullProblem::InvalidName {
-                return finding.repair_on_hub(
-                    group,
-                    "Correct the image name in {} on the hub, or with an override for these \
-                     clusters, and start a new run: nothing can be pushed under this name.",
-                );
-            }
-            finding.repair_there_or_on_hub(
+    );
+    found.describe(|group, mut finding| {
+        let images: BTreeSet<_> = group
+            .found()
+            .filter_map(|(_, (trouble, _))| trouble.container?.spec)
+            .map(|container| container.image.as_str())
+            .collect();
+        let problems: BTreeSet<_> = group
+            .found()
+            .map(|(_, (_, (reason, message, _)))| pull_problem(reason, message))
+            .collect();
+        let what = match images.len() {
+            0 => "the image".to_owned(),
+            1 => format!("the image {}", enumerate(&images)),
+            _ => format!("the images {}", enumerate(&images)),
+        };
+        let one = match problems.first() {
+            Some(problem) if problems.len() == 1 => *problem,
+            _ => PullProblem::Other,
+        };
+        if matches!(
+            one,
+            PullProblem::Certificate | PullProblem::RateLimit | PullProblem::Unreachable
+        ) {
+            finding.fault = Some(FaultOrigin::Environment);
+        }
+        let why = format!(
+            "{what} of its {} cannot be pulled{}",
+            group.containers(),
+            pull_reason(one)
+        );
+        finding = group.says(finding, &why);
+        for (cluster, (trouble, (reason, message, event))) in group.shown() {
+            finding = status_field(finding, cluster, trouble, "state.waiting.reason", *reason);
+            finding = member_findings::event_or_waiting(finding, cluster, trouble, *event, message);
+        }
+        finding = finding.look_with(
+            "Read the pod's events: they name the registry and its answer.",
+            group.describe_pod(),
+        );
+        if one == PullProblem::InvalidName {
+            return finding.repair_on_hub(
                 group,
-                repair(one),
-                "Or fix the image in {} on the hub, or with an override for these clusters, \
-                 and start a new run.",
-            )
-        },
-    )
+                "Correct the image name in {} on the hub, or with an override for these \
+                 clusters, and start a new run: nothing can be pushed under this name.",
+            );
+        }
+        finding.repair_there_or_on_hub(
+            group,
+            repair(one),
+            "Or fix the image in {} on the hub, or with an override for these clusters, \
+             and start a new run.",
+        )
+    })
 }
 
 const fn pull_reason(problem: PullProblem) -> &'static str {

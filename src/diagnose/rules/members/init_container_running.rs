@@ -9,35 +9,29 @@ use crate::member::PodState;
 pub const RULE: Rule = Rule::on_member("FS907", "init-container-running", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    per_pod(
-        cx,
-        rule,
-        in_state!(PodState::InitRuns(runs) => runs),
-        |group, mut finding| {
-            let longest = group.found().filter_map(|(_, (_, runs))| *runs).max();
-            let long = duration::lasting(longest);
-            finding = group.says(
-                finding,
-                &format!(
-                    "its {} has run{long} in {} and has not finished, so the other containers wait",
-                    group.containers(),
-                    group.pods()
-                ),
-            );
-            for (cluster, (trouble, _)) in group.shown() {
-                let since = trouble
-                    .container
-                    .and_then(|place| place.status.state.running.as_deref()?.since);
-                finding = status_field(finding, cluster, trouble, "state.running.startedAt", since);
-            }
-            finding
-                .look_with("Read its log to see what it waits for.", group.logs())
-                .repair_there_or_on_hub(
-                    group,
-                    "Provide on the member what it waits for: a database, another service, or a \
-                     migration.",
-                    "Or fix {} on the hub and start a new run, if it should not wait.",
-                )
-        },
-    )
+    let found = per_pod(cx, rule, in_state!(PodState::InitRuns(runs) => runs));
+    found.describe(|group, mut finding| {
+        let longest = group.found().filter_map(|(_, (_, runs))| *runs).max();
+        let long = duration::lasting(longest);
+        let why = format!(
+            "its {} has run{long} in {} and has not finished, so the other containers wait",
+            group.containers(),
+            group.pods()
+        );
+        finding = group.says(finding, &why);
+        for (cluster, (trouble, _)) in group.shown() {
+            let since = trouble
+                .container
+                .and_then(|place| place.status.state.running.as_deref()?.since);
+            finding = status_field(finding, cluster, trouble, "state.running.startedAt", since);
+        }
+        finding
+            .look_with("Read its log to see what it waits for.", group.logs())
+            .repair_there_or_on_hub(
+                group,
+                "Provide on the member what it waits for: a database, another service, or a \
+                 migration.",
+                "Or fix {} on the hub and start a new run, if it should not wait.",
+            )
+    })
 }

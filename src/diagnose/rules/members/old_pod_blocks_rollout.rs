@@ -9,53 +9,47 @@ use crate::member::MemberKind;
 pub const RULE: Rule = Rule::on_member("FS917", "old-pod-blocks-rollout", check).environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    per_object(
-        cx,
-        rule,
-        |seen| {
-            let view = seen.view(cx)?;
-            Some((view, view.blocking_old_pod()?))
-        },
-        |group, mut finding| {
-            let pod = group
-                .first()
-                .map_or("", |(_, (_, (pod, _)))| pod.meta.name.as_str());
-            finding = group.says(
-                finding,
-                &format!(
-                    "its old pod {pod} is not ready, and pods are replaced only in order, each \
-                     after the previous one is ready"
-                ),
-            );
-            for (cluster, (view, (pod, ready))) in group.shown() {
-                let pod = (MemberKind::Pod, &pod.meta);
-                let workload = (view.kind, &view.workload.meta);
-                let status = &view.workload.status;
-                finding = finding
-                    .evidence_in(cluster, pod, "status.conditions[type=Ready]", *ready)
-                    .evidence_in(
-                        cluster,
-                        workload,
-                        "status.updateRevision",
-                        &status.update_revision,
-                    )
-                    .evidence_in(
-                        cluster,
-                        workload,
-                        "status.currentRevision",
-                        &status.current_revision,
-                    );
-            }
-            finding
-                .look_with(
-                    "Check why the old pod is not ready.",
-                    group.kubectl("describe").arg("pod").arg(pod),
+    let found = per_object(cx, rule, |seen| {
+        let view = seen.view(cx)?;
+        Some((view, view.blocking_old_pod()?))
+    });
+    found.describe(|group, mut finding| {
+        let pod = group
+            .first()
+            .map_or("", |(_, (_, (pod, _)))| pod.meta.name.as_str());
+        let why = format!(
+            "its old pod {pod} is not ready, and pods are replaced only in order, each \
+             after the previous one is ready"
+        );
+        finding = group.says(finding, &why);
+        for (cluster, (view, (pod, ready))) in group.shown() {
+            let pod = (MemberKind::Pod, &pod.meta);
+            let workload = (view.kind, &view.workload.meta);
+            let status = &view.workload.status;
+            finding = finding
+                .evidence_in(cluster, pod, "status.conditions[type=Ready]", *ready)
+                .evidence_in(
+                    cluster,
+                    workload,
+                    "status.updateRevision",
+                    &status.update_revision,
                 )
-                .disrupt_with(
-                    "Delete the old pod: its replacement has the new template.",
-                    group.kubectl("delete").arg("pod").arg(pod),
-                )
-                .then_continues(group.cx)
-        },
-    )
+                .evidence_in(
+                    cluster,
+                    workload,
+                    "status.currentRevision",
+                    &status.current_revision,
+                );
+        }
+        finding
+            .look_with(
+                "Check why the old pod is not ready.",
+                group.kubectl("describe").arg("pod").arg(pod),
+            )
+            .disrupt_with(
+                "Delete the old pod: its replacement has the new template.",
+                group.kubectl("delete").arg("pod").arg(pod),
+            )
+            .then_continues(group.cx)
+    })
 }

@@ -10,60 +10,56 @@ pub const RULE: Rule = Rule::on_member("FS912", "pod-creation-refused", check)
     .content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    per_object(
-        cx,
-        rule,
-        |seen| {
-            let refusal = seen.view(cx)?.refusal()?;
-            refusal.quota().is_none().then_some(refusal)
-        },
-        |group, mut finding| {
-            let message = group.first().map_or("", |(_, refusal)| refusal.message);
-            let (why, repair) = reason(message);
-            if message.contains("failed calling webhook") {
-                finding.fault = Some(FaultOrigin::Environment);
-            }
-            finding = group.says(finding, &format!("its pods cannot be created{why}"));
-            for (cluster, refusal) in group.shown() {
-                finding =
-                    finding.evidence_in(cluster, refusal.object, refusal.path, refusal.message);
-            }
-            finding = finding.look_with(
-                "Read the events about pods that could not be created.",
-                group
-                    .kubectl("get")
-                    .arg("events")
-                    .flag("--field-selector", "reason=FailedCreate"),
-            );
-            let content = |joint: &str| {
-                format!(
-                    "{joint}ix {} on the hub and start a new run, if the pods break the cluster's \
-                     rules.",
+    let found = per_object(cx, rule, |seen| {
+        let refusal = seen.view(cx)?.refusal()?;
+        refusal.quota().is_none().then_some(refusal)
+    });
+    found.describe(|group, mut finding| {
+        let message = group.first().map_or("", |(_, refusal)| refusal.message);
+        let (why, repair) = reason(message);
+        if message.contains("failed calling webhook") {
+            finding.fault = Some(FaultOrigin::Environment);
+        }
+        finding = group.says(finding, &format!("its pods cannot be created{why}"));
+        for (cluster, refusal) in group.shown() {
+            finding =
+                finding.evidence_in(cluster, refusal.object, refusal.path, refusal.message);
+        }
+        finding = finding.look_with(
+            "Read the events about pods that could not be created.",
+            group
+                .kubectl("get")
+                .arg("events")
+                .flag("--field-selector", "reason=FailedCreate"),
+        );
+        let content = |joint: &str| {
+            format!(
+                "{joint}ix {} on the hub and start a new run, if the pods break the cluster's \
+                 rules.",
+                group.on_hub()
+            )
+        };
+        match repair {
+            PodRepair::Cluster(repair) => finding
+                .fix(repair)
+                .then_continues(group.cx)
+                .new_run(group.cx, content("Or f")),
+            // What the content itself brings, nobody else can change for long.
+            PodRepair::Content(kind, _) if let Some(own) = group.in_content(kind, |_| true) => {
+                let change = format!(
+                    "Fix {} or {own} on the hub, which forbids its pods, and start a new run: both are \
+                     part of the content.",
                     group.on_hub()
-                )
-            };
-            match repair {
-                PodRepair::Cluster(repair) => finding
-                    .fix(repair)
-                    .then_continues(group.cx)
-                    .new_run(group.cx, content("Or f")),
-                // What the content itself brings, nobody else can change for long.
-                PodRepair::Content(kind, _) if let Some(own) = group.in_content(kind, |_| true) => {
-                    let change = format!(
-                        "Fix {} or {own} on the hub, which forbids its pods, and start a new run: both are part of \
-                         the content.",
-                        group.on_hub()
-                    );
-                    finding.new_run(group.cx, change)
-                }
-                // A rule of the cluster is there for a reason.
-                PodRepair::Content(_, repair) => finding
-                    .new_run(group.cx, content("F"))
-                    .fix(repair)
-                    .then_continues(group.cx),
+                );
+                finding.new_run(group.cx, change)
             }
-        },
-    )
+            // A rule of the cluster is there for a reason.
+            PodRepair::Content(_, repair) => finding
+                .new_run(group.cx, content("F"))
+                .fix(repair)
+                .then_continues(group.cx),
+        }
+    })
 }
 
 /// What comes first, and what to do in the cluster.
@@ -82,7 +78,7 @@ fn reason(message: &str) -> (String, PodRepair) {
             Content(
                 "Namespace",
                 "Or ask the cluster's owner for another level on its namespace, if the workload \
-             needs what is forbidden.",
+                 needs what is forbidden.",
             ),
         )
     } else if message.contains("serviceaccount \"") && message.contains("not found") {

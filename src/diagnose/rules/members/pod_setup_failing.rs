@@ -12,50 +12,46 @@ pub const RULE: Rule = Rule::on_member("FS910", "pod-setup-failing", check)
     .environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    per_pod(
-        cx,
-        rule,
-        in_state!(PodState::Setup(event) => event),
-        |group, mut finding| {
-            let Some((_, (_, first))) = group.first() else {
-                return finding;
-            };
-            let volumes = matches!(
-                first.reason.as_str(),
-                "FailedMount" | "FailedAttachVolume" | "FailedMapVolume"
-            );
-            let network = matches!(
-                first.reason.as_str(),
-                "FailedCreatePodSandBox" | "NetworkNotReady"
-            );
-            let what = if volumes {
-                "a volume cannot be attached or mounted"
+    let found = per_pod(cx, rule, in_state!(PodState::Setup(event) => event));
+    found.describe(|group, mut finding| {
+        let Some((_, (_, first))) = group.first() else {
+            return finding;
+        };
+        let volumes = matches!(
+            first.reason.as_str(),
+            "FailedMount" | "FailedAttachVolume" | "FailedMapVolume"
+        );
+        let network = matches!(
+            first.reason.as_str(),
+            "FailedCreatePodSandBox" | "NetworkNotReady"
+        );
+        let what = if volumes {
+            "a volume cannot be attached or mounted"
+        } else if network {
+            "the pod's sandbox and network cannot be created"
+        } else {
+            "the node cannot prepare what the pod needs"
+        };
+        finding = group.says(finding, &format!("{} cannot start: {what}", group.pods()));
+        for (cluster, (_, event)) in group.shown() {
+            finding = member_findings::event(finding, cluster, event);
+        }
+        if let Some(old) = deadlock(group) {
+            return deadlocked(group, old, finding);
+        }
+        finding
+            .look_with("Read the pod's events.", group.describe_pod())
+            .fix(if volumes {
+                "Detach the volume from the node or pod that still uses it, or fix the \
+                 cluster's storage driver."
             } else if network {
-                "the pod's sandbox and network cannot be created"
+                "Fix the cluster's network plugin or the node's container runtime: the event \
+                 names which."
             } else {
-                "the node cannot prepare what the pod needs"
-            };
-            finding = group.says(finding, &format!("{} cannot start: {what}", group.pods()));
-            for (cluster, (_, event)) in group.shown() {
-                finding = member_findings::event(finding, cluster, event);
-            }
-            if let Some(old) = deadlock(group) {
-                return deadlocked(group, old, finding);
-            }
-            finding
-                .look_with("Read the pod's events.", group.describe_pod())
-                .fix(if volumes {
-                    "Detach the volume from the node or pod that still uses it, or fix the \
-                     cluster's storage driver."
-                } else if network {
-                    "Fix the cluster's network plugin or the node's container runtime: the event \
-                     names which."
-                } else {
-                    "Fix what the event names, on the node or in the cluster."
-                })
-                .then_continues(group.cx)
-        },
-    )
+                "Fix what the event names, on the node or in the cluster."
+            })
+            .then_continues(group.cx)
+    })
 }
 
 type SetupTrouble<'i> = (PodTrouble<'i>, &'i Event);
@@ -76,14 +72,12 @@ fn deadlocked<'i>(
     (old, view): (&str, WorkloadView<'i>),
     mut finding: Finding,
 ) -> Finding {
-    finding = group.says(
-        finding,
-        &format!(
-            "{} cannot start: its volume is attached for the old pod {old}, which stays until the \
-             new one is ready (maxUnavailable is 0)",
-            group.pods()
-        ),
+    let why = format!(
+        "{} cannot start: its volume is attached for the old pod {old}, which stays until the \
+         new one is ready (maxUnavailable is 0)",
+        group.pods()
     );
+    finding = group.says(finding, &why);
     let object = (view.kind, &view.workload.meta);
     let given = &view.workload.spec.strategy.rolling.max_unavailable;
     let path = "spec.strategy.rollingUpdate.maxUnavailable";

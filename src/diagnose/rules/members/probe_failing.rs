@@ -9,42 +9,40 @@ use crate::member::{PodState, Probe};
 pub const RULE: Rule = Rule::on_member("FS906", "probe-failing", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    per_pod(
+    let found = per_pod(
         cx,
         rule,
         in_state!(PodState::Probe { probe, event } => (probe, event)),
-        |group, mut finding| {
-            let probes: std::collections::BTreeSet<_> =
-                group.found().map(|(_, (_, (probe, _)))| *probe).collect();
-            let which = if probes.len() == 1 {
-                match probes.first() {
-                    Some(Probe::Startup) => "does not pass its startup probe",
-                    Some(Probe::Liveness) => "restarts repeatedly because its liveness probe fails",
-                    _ => "runs but does not pass its readiness probe",
-                }
-            } else {
-                "does not pass its probes"
-            };
-            finding = group.says(
-                finding,
-                &format!("its {} {which}, in {}", group.containers(), group.pods()),
-            );
-            for (cluster, (trouble, (_, event))) in group.shown() {
-                finding = status_field(finding, cluster, trouble, "ready", "false");
-                if let Some(event) = event {
-                    finding = member_findings::event(finding, cluster, event);
-                }
+    );
+    found.describe(|group, mut finding| {
+        let probes: std::collections::BTreeSet<_> =
+            group.found().map(|(_, (_, (probe, _)))| *probe).collect();
+        let which = if probes.len() == 1 {
+            match probes.first() {
+                Some(Probe::Startup) => "does not pass its startup probe",
+                Some(Probe::Liveness) => "restarts repeatedly because its liveness probe fails",
+                _ => "runs but does not pass its readiness probe",
             }
-            finding
-                .look_with("Check the result of the probe.", group.describe_pod())
-                .look_with("Read the program's log.", group.logs())
-                .repair_there_or_on_hub(
-                    group,
-                    "Fix what the program waits for on the member, such as a database or another \
-                     service.",
-                    "Or fix the probe in {} on the hub and start a new run, if it uses a wrong \
-                     port or path or starts too early.",
-                )
-        },
-    )
+        } else {
+            "does not pass its probes"
+        };
+        let why = format!("its {} {which}, in {}", group.containers(), group.pods());
+        finding = group.says(finding, &why);
+        for (cluster, (trouble, (_, event))) in group.shown() {
+            finding = status_field(finding, cluster, trouble, "ready", "false");
+            if let Some(event) = event {
+                finding = member_findings::event(finding, cluster, event);
+            }
+        }
+        finding
+            .look_with("Check the result of the probe.", group.describe_pod())
+            .look_with("Read the program's log.", group.logs())
+            .repair_there_or_on_hub(
+                group,
+                "Fix what the program waits for on the member, such as a database or another \
+                 service.",
+                "Or fix the probe in {} on the hub and start a new run, if it uses a wrong \
+                 port or path or starts too early.",
+            )
+    })
 }

@@ -12,35 +12,30 @@ use crate::member::PodState;
 pub const RULE: Rule = Rule::on_member("FS913", "readiness-gate-open", check).environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    per_pod(
-        cx,
-        rule,
-        in_state!(PodState::ReadinessGate(gate) => gate),
-        |group, mut finding| {
-            let gates: BTreeSet<_> = group.found().map(|(_, (_, gate))| *gate).collect();
-            finding = group.says(
-                finding,
-                &format!(
-                    "the containers of {} are ready, but the condition {} is not set",
-                    group.pods(),
-                    enumerate(&gates)
-                ),
+    let found = per_pod(cx, rule, in_state!(PodState::ReadinessGate(gate) => gate));
+    found.describe(|group, mut finding| {
+        let gates: BTreeSet<_> = group.found().map(|(_, (_, gate))| *gate).collect();
+        let why = format!(
+            "the containers of {} are ready, but the condition {} is not set",
+            group.pods(),
+            enumerate(&gates)
+        );
+        finding = group.says(finding, &why);
+        for (cluster, (trouble, gate)) in group.shown() {
+            finding = finding.evidence_in(
+                cluster,
+                trouble,
+                format!("status.conditions[type={gate}]"),
+                trouble.pod.status.conditions.condition(gate),
             );
-            for (cluster, (trouble, gate)) in group.shown() {
-                finding = finding.evidence_in(
-                    cluster,
-                    trouble,
-                    format!("status.conditions[type={gate}]"),
-                    trouble.pod.status.conditions.condition(gate),
-                );
-            }
-            finding.look_with(
+        }
+        finding
+            .look_with(
                 "Find which controller sets this condition, such as a load balancer's or a service \
                  mesh's, and why it does not.",
                 group.describe_pod(),
-            ).fix(
-                "Fix that controller on the member, or what it checks, such as a target's health.",
-            ).then_continues(group.cx)
-        },
-    )
+            )
+            .fix("Fix that controller on the member, or what it checks, such as a target's health.")
+            .then_continues(group.cx)
+    })
 }
