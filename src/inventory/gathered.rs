@@ -88,11 +88,8 @@ mod tests {
         ]
         .into();
         let runs = WalkAnswers::new(&known).listing::<UpdateRun>(RUN);
-        let versions: Vec<_> = runs
-            .items
-            .iter()
-            .map(|run| &run.meta.resource_version)
-            .collect();
+        let versions = runs.items.iter();
+        let versions: Vec<_> = versions.map(|run| &run.meta.resource_version).collect();
         assert_eq!(versions, ["1"]);
     }
 }

@@ -315,18 +315,22 @@ impl UpdateRun {
         self.status_writes().max()
     }
 
-    /// The times at which its status is known to have been written, in no order.
-    pub fn status_writes(&self) -> impl Iterator<Item = Timestamp> {
+    /// The conditions of its status, and of its stages with their tasks and clusters.
+    pub fn all_conditions(&self) -> impl Iterator<Item = &Condition> {
         let stages = self.all_stages().flat_map(|stage| {
             let tasks = stage.tasks().flat_map(|task| &task.conditions);
             let clusters = stage.clusters.iter().flat_map(|it| &it.conditions);
             stage.conditions.iter().chain(tasks).chain(clusters)
         });
-        let all = self.status.conditions.iter().chain(stages);
+        self.status.conditions.iter().chain(stages)
+    }
+
+    /// The times at which its status is known to have been written, in no order.
+    pub fn status_writes(&self) -> impl Iterator<Item = Timestamp> {
         let managed = self.meta.managed.iter();
         let writes = managed.filter(|write| write.subresource == "status");
-        all.filter_map(|condition| condition.since)
-            .chain(writes.filter_map(|write| write.time))
+        let noted = self.all_conditions().filter_map(|it| it.since);
+        noted.chain(writes.filter_map(|write| write.time))
     }
 
     /// The clusters that it has started and not finished.

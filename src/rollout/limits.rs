@@ -143,10 +143,8 @@ mod tests {
         assert!(off(said, run.to_string().len()) <= 3, "{said}");
         let read = Object::of_type::<UpdateRun>(&run);
         assert!(off(recorded_run_size(&read), said) == 0);
-        let clusters: Vec<_> = names
-            .iter()
-            .map(|it| placement_cluster(it, "web-1"))
-            .collect();
+        let clusters = names.iter();
+        let clusters: Vec<_> = clusters.map(|it| placement_cluster(it, "web-1")).collect();
         let status = json!({"placementStatuses": clusters}).to_string().len();
         let said = placement_size(names.iter().map(String::as_str), "web-1");
         assert!(off(said, status) <= 3, "{said} {status}");

@@ -34,10 +34,8 @@ fn inventory(stages: &[&[Times]], failing: &[&str]) -> Inventory {
             let conditions = kinds.filter_map(|(kind, ago)| Some(condition(kind, (*ago)?)));
             let conditions: Vec<_> = conditions.collect();
             status.push(json!({"clusterName": cluster, "conditions": conditions}));
-            let mut seen: Vec<_> = started
-                .iter()
-                .map(|it| condition("RolloutStarted", *it))
-                .collect();
+            let seen = started.iter();
+            let mut seen: Vec<_> = seen.map(|it| condition("RolloutStarted", *it)).collect();
             seen.extend(available.map(|it| condition("Available", it)));
             if failing.contains(&&*cluster) {
                 seen.push(json!({

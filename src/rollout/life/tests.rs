@@ -293,11 +293,8 @@ fn nothing_is_said_of_the_present_for_runs_of_an_earlier_life() {
         binding("0", 1_500),
     ]);
     let history = crate::rollout::history::history(&all);
-    let held: Vec<_> = history
-        .runs
-        .iter()
-        .map(|it| (it.earlier, it.holds.len()))
-        .collect();
+    let held = history.runs.iter();
+    let held: Vec<_> = held.map(|it| (it.earlier, it.holds.len())).collect();
     assert_eq!(held, [(true, 0), (false, 1)]);
     let versions = crate::rollout::versions::versions(&all);
     let names: Vec<_> = versions[0].runs.iter().map(|run| &run.meta.name).collect();

@@ -101,20 +101,17 @@ fn a_gate_is_waited_for_until_now() {
     );
     assert_eq!(timeline.stages[1].span, None);
     // First what is waited for now, the stages behind the one that holds them up among it.
-    let waits: Vec<_> = timeline
-        .waits
-        .iter()
-        .map(|wait| {
-            let (TimelineWaiter::Stage(who) | TimelineWaiter::Clusters(who, _)) = &wait.who;
-            let on = match &wait.on {
-                AwaitedTask::Gate(task) => task.kind.as_str(),
-                AwaitedTask::Stage(stage) => stage.name.as_str(),
-                AwaitedTask::Clusters(_, names) => names[0],
-                AwaitedTask::Slot(_) => "slot",
-            };
-            (who.name.as_str(), on, wait.open, wait.span)
-        })
-        .collect();
+    let waits = timeline.waits.iter().map(|wait| {
+        let (TimelineWaiter::Stage(who) | TimelineWaiter::Clusters(who, _)) = &wait.who;
+        let on = match &wait.on {
+            AwaitedTask::Gate(task) => task.kind.as_str(),
+            AwaitedTask::Stage(stage) => stage.name.as_str(),
+            AwaitedTask::Clusters(_, names) => names[0],
+            AwaitedTask::Slot(_) => "slot",
+        };
+        (who.name.as_str(), on, wait.open, wait.span)
+    });
+    let waits: Vec<_> = waits.collect();
     assert_eq!(
         waits,
         [

@@ -25,6 +25,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::duration;
+use crate::kubefleet::run::UpdateRun;
 use crate::manifests::texts_of;
 use crate::plan::{
     ObjectChanges, Plan, PlanOutcome, PlannedCluster, PlannedStage, RefusalKind, Warning,
@@ -805,15 +806,9 @@ fn unheard_for(launch: &RunLaunch, inventory: &Inventory) -> Option<SignedDurati
 /// Whether the controller wrote to a run so long after the last report that it ran without others.
 fn has_written_after(report: Timestamp, inventory: &Inventory) -> bool {
     const SOON: SignedDuration = SignedDuration::from_mins(2);
-    let mut written = inventory.runs.iter().flat_map(|run| {
-        let clusters = run.all_stages().flat_map(|stage| &stage.clusters);
-        let clusters = clusters.flat_map(|cluster| &cluster.conditions);
-        run.status.conditions.iter().chain(clusters)
-    });
-    written.any(|it| {
-        it.since
-            .is_some_and(|since| since.duration_since(report) > SOON)
-    })
+    let noted = inventory.runs.iter().flat_map(UpdateRun::all_conditions);
+    let mut noted = noted.filter_map(|it| it.since);
+    noted.any(|at| at.duration_since(report) > SOON)
 }
 
 /// Refuses to let a script delete such a run.

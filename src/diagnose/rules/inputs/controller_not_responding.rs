@@ -121,16 +121,10 @@ fn overdue_write(
     let finding = rule.finding(&run, owed(cx, silence) + &meanwhile).root();
     let finding = evidence(cx, rollout, silence, finding);
     let finding = match elsewhere {
-        Some((at, other)) => finding
-            .computed(
-                other.object(),
-                &["status"],
-                format!("the newest lastTransitionTime of all conditions is {at}"),
-            )
-            .look_with(
-                "Read what the controller logs about this run: it processes others.",
-                cx.agent_log(),
-            ),
+        Some((at, other)) => finding.last_noted(other.object(), at).look_with(
+            "Read what the controller logs about this run: it processes others.",
+            cx.agent_log(),
+        ),
         None => finding.look_with(
             "Check whether the hub agent runs and serves update runs.",
             CommandLine::fleet("doctor"),
@@ -172,11 +166,7 @@ fn evidence(
         finding = finding.condition(&request.object(), request.untaken());
     }
     if let Some(last) = silence.last {
-        finding = finding.computed(
-            &run,
-            &["status"],
-            format!("the newest lastTransitionTime of all conditions is {last}"),
-        );
+        finding = finding.last_noted(&run, last);
     }
     finding.computed(
         &run,

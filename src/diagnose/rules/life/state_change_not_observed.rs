@@ -19,19 +19,10 @@ pub const RULE: Rule = Rule::info("FS605", "state-change-not-observed", One(chec
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref().filter(|rollout| rollout.is_live())?;
     let run = rollout.run;
-    let conditions = &run.status.conditions;
     // The controller's notes on stages and clusters count as much as those on the run.
-    let all = || {
-        let stages = run.all_stages().flat_map(|stage| {
-            let clusters = stage.clusters.iter().flat_map(|it| &it.conditions);
-            stage.conditions.iter().chain(clusters)
-        });
-        stages.chain(conditions)
-    };
-    let observed = all()
-        .filter_map(|condition| condition.observed_generation)
-        .max();
-    let newest = all().filter_map(|condition| condition.since).max();
+    let observed = run.all_conditions().filter_map(|it| it.observed_generation);
+    let observed = observed.max();
+    let newest = run.all_conditions().filter_map(|it| it.since).max();
     let (Some(observed), Some(generation), Some(newest)) = (observed, run.meta.generation, newest)
     else {
         return None;
@@ -57,11 +48,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             &["status"],
             format!("the highest observedGeneration of all conditions is {observed}"),
         )
-        .computed(
-            run.object(),
-            &["status"],
-            format!("the newest lastTransitionTime of all conditions is {newest}"),
-        )
+        .last_noted(run.object(), newest)
         .evidence(run.object(), "spec.state", run.spec.state.as_ref());
     finding = finding
         .look_with(
