@@ -104,56 +104,11 @@ mod tests {
         }
     }
 
-    /// What a shell makes of one quoted word.
-    fn read(text: &str) -> Option<String> {
-        let (mut out, mut rest) = (Vec::new(), text.as_bytes());
-        while let Some((&first, mut after)) = rest.split_first() {
-            match first {
-                b'\'' => {
-                    let end = after.iter().position(|byte| *byte == b'\'')?;
-                    out.extend(&after[..end]);
-                    after = &after[end + 1..];
-                }
-                b'\\' => {
-                    out.push(*after.first()?);
-                    after = &after[1..];
-                }
-                b'$' => {
-                    after = after.strip_prefix(b"'")?;
-                    loop {
-                        match *after {
-                            [b'\'', ..] => break after = &after[1..],
-                            [b'\\', a @ b'0'..=b'3', b, c, ..] => {
-                                out.push((a - b'0') * 64 + (b - b'0') * 8 + (c - b'0'));
-                                after = &after[4..];
-                            }
-                            [b'\\', c, ..] => {
-                                out.push(c);
-                                after = &after[2..];
-                            }
-                            [c, ..] => {
-                                out.push(c);
-                                after = &after[1..];
-                            }
-                            [] => return None,
-                        }
-                    }
-                }
-                byte if byte.is_ascii_alphanumeric() || b"-_./:@=,+".contains(&byte) => {
-                    out.push(byte);
-                }
-                _ => return None,
-            }
-            rest = after;
-        }
-        String::from_utf8(out).ok()
-    }
-
+    // That bash reads quoted words back is proven in `tests/attack/words.rs`.
     proptest! {
         #[test]
-        fn every_word_is_read_back_and_safe_to_show(word in "[^\u{0}]*|[a-z'\\\\$`!\n\r\t 0-7\u{202e}]*") {
+        fn every_word_is_safe_to_show(word in "[^\u{0}]*|[a-z'\\\\$`!\n\r\t 0-7\u{202e}]*") {
             let quoted = quote(&word);
-            prop_assert_eq!(read(&quoted), Some(word));
             prop_assert!(!quoted.chars().any(|c| is_harmful(c) || c.is_whitespace() && c != ' '));
         }
     }
