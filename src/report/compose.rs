@@ -176,6 +176,13 @@ pub trait ComposeText: Sized {
         self.evidence(object, path, condition)
     }
 
+    /// Adds when the status of an object was written last.
+    #[must_use]
+    fn last_noted(self, object: impl Into<Subject>, at: Timestamp) -> Self {
+        let last = format!("the newest lastTransitionTime of all conditions is {at}");
+        self.computed(object, &["status"], last)
+    }
+
     #[must_use]
     fn witness(mut self, evidence: Evidence) -> Self {
         self.parts().evidence.push(evidence);
