@@ -616,7 +616,7 @@ fn compare(
 struct FailingObjects {
     /// Those that are kept so far, and that a way to apply the content overwrites.
     overwritten: Vec<ManifestKey>,
-    /// The first that stays as it is, and so fails again.
+    /// The first that stays as it is, and so fails again: it does not change, or others own it.
     unchanged: Option<Subject>,
 }
 
@@ -648,7 +648,9 @@ impl FailingObjects {
             let is_new = is_freed || had.get(object) != Some(&&sent.manifest.value);
             if fails(troubled, object, |it| it.is_overcome_by(apply, is_new)) {
                 kept.overwritten.push(object.clone());
-            } else if !is_new && fails(troubled, object, ManifestProblem::is_lasting) {
+            } else if fails(troubled, object, |it| {
+                it.is_owned_by_others() || !is_new && it.is_lasting()
+            }) {
                 kept.unchanged.get_or_insert_with(|| object.into());
             }
         }

@@ -164,7 +164,7 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
 pub(super) fn fails_again(clusters: &[&String], object: &str) -> String {
     let fail = by_number(clusters.len(), "fails", "fail");
     let names = enumerate(clusters);
-    format!("{names} {fail} for {object}, which the run does not change there: it will stall again")
+    format!("{names} {fail} for {object}, which stays as it is there: the run will stall again")
 }
 
 /// Whether what keeps a binding's Works from being written is not part of the content.

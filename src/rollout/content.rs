@@ -298,8 +298,25 @@ pub fn failing_before(rollout: &Rollout<'_>) -> Option<String> {
         1 => ("fails", "it has"),
         _ => ("fail", "they have"),
     };
+    let apply = rollout.run.status.apply_strategy.as_deref();
+    let kept = |is_new: bool| {
+        let troubles = failing.iter().filter_map(|it| it.trouble());
+        let mut objects = troubles.flat_map(|it| &it.manifests);
+        objects.any(|it| {
+            let stays = |apply| !it.problem.is_overcome_by(apply, is_new);
+            it.problem.is_by_others() && apply.is_some_and(stays)
+        })
+    };
+    // What others did to an object stays, unless a way to apply the content goes over it.
+    let unless = if kept(true) {
+        "does without the object that others keep there"
+    } else if kept(false) {
+        "changes the object that others changed there"
+    } else {
+        "fixes that"
+    };
     Some(format!(
-        "{} already {fail} with the content that {has}: the run waits there unless the new content fixes that",
+        "{} already {fail} with the content that {has}: the run waits there unless the new content {unless}",
         enumerate(failing.iter().map(|it| it.name))
     ))
 }

@@ -329,8 +329,8 @@ pub fn stopped_waits(rollout: &Rollout<'_>) -> Vec<String> {
                     duration::describe(until.duration_since(rollout.now))
                 ),
                 Some(until) => format!(
-                    "the timed wait of stage {stage} ended at {until}, during the stop: the run \
-                     does not wait for it after a resume{again}"
+                    "the timed wait of stage {stage} ended at {until}, during the stop, and holds \
+                     it no longer{again}"
                 ),
             })
         })

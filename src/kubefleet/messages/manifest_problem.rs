@@ -176,6 +176,14 @@ impl ManifestProblem {
         )
     }
 
+    /// Whether others own the object, so that no content is applied over it.
+    pub const fn is_owned_by_others(&self) -> bool {
+        matches!(
+            self,
+            Self::AlreadyOwnedByOthers { .. } | Self::TakeoverNever
+        )
+    }
+
     /// Whether the same manifest fails for it again, as long as nobody does anything there.
     pub const fn is_lasting(&self) -> bool {
         !matches!(

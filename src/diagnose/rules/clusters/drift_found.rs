@@ -44,8 +44,9 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     ) {
         return finding.manifest_rejected(affected);
     }
-    if counts_defaults(affected) {
-        return defaulted(affected, finding);
+    if counts_defaults(affected, ComparedBinding::Drift) {
+        let keeps = "whenToApply is IfNotDrifted, Fleet does not overwrite them";
+        return defaulted(affected, finding, keeps);
     }
     finding
         .look_with(
@@ -70,10 +71,10 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
 
 /// Whether all that differs is what the content does not set, and the placement compares that as well.
 /// Source: workapplier/drift_detection_takeover.go:diffBetweenManifestAndInMemberClusterObjects.
-fn counts_defaults(affected: &AffectedObject<'_, '_>) -> bool {
+pub(super) fn counts_defaults(affected: &AffectedObject<'_, '_>, what: ComparedBinding) -> bool {
     let added = |(failing, manifest): &(&FailingCluster<'_>, &ManifestTrouble<'_>)| {
         let strategy = failing.binding.spec.apply_strategy.as_deref();
-        let fields = ComparedBinding::Drift.fields(affected.cx, failing, manifest);
+        let fields = what.fields(affected.cx, failing, manifest);
         strategy.is_some_and(|it| it.comparison == "FullComparison")
             && fields.is_some_and(|(.., fields)| {
                 !fields.is_empty() && fields.iter().all(|field| field.hub.is_none())
@@ -82,13 +83,17 @@ fn counts_defaults(affected: &AffectedObject<'_, '_>) -> bool {
     affected.all.iter().all(added)
 }
 
-/// What the API server fills in cannot be taken back.
-fn defaulted(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
+/// What the API server fills in cannot be taken back. `keeps` is what Fleet does not do then, and why.
+pub(super) fn defaulted(
+    affected: &AffectedObject<'_, '_>,
+    mut finding: Finding,
+    keeps: &str,
+) -> Finding {
     let clusters = affected.clusters();
     finding.message = format!(
         "{} has fields on {clusters} that its manifest does not set. Because comparisonOption is \
          FullComparison, such fields count as changes, also where the API server filled them in, and \
-         because whenToApply is IfNotDrifted, Fleet does not overwrite them.",
+         because {keeps}.",
         affected.object()
     );
     finding

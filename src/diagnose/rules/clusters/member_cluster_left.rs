@@ -22,7 +22,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             .iter()
             .any(|failing| failing.cluster == name && failing.explains(cx.verdict));
         let is_gone = needed.member.is_none() && cx.inventory.member_is_absent(name);
-        if is_gone && needed.is_removal {
+        let leaves = needed.member.is_some_and(MemberCluster::is_leaving);
+        if (is_gone || leaves) && needed.is_removal {
             findings.push(abandoned(cx, &needed, rule));
             continue;
         }
@@ -100,17 +101,28 @@ fn done_and_leaving(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     leaving_members.map(finding).collect()
 }
 
-/// A cluster that left, of which a run removes the placement: only the binding is left to remove.
-/// Source: membercluster/v1beta1/membercluster_controller.go:handleDelete.
+/// A cluster that left or leaves, of which a run removes the placement: then only the binding is left to remove, and
+/// the run does not fail for it. Source: membercluster/v1beta1/membercluster_controller.go:handleDelete;
+/// updaterun/validation.go:validateDeleteStageStatus.
 fn abandoned(cx: &DiagnosisContext<'_>, needed: &NeededMember<'_>, rule: &Rule) -> Finding {
     let name = needed.name;
-    let message = format!(
-        "{name} is no longer in the fleet: the run removes the binding, and what runs in the cluster \
-         stays there."
-    );
-    needed
-        .finding(rule, message)
-        .severity(Severity::Info)
-        .absent(cx.object(Concept::MemberCluster, name))
-        .fix("Delete in the cluster itself what should not run there any more.")
+    let state = match needed.member {
+        Some(member) if member.meta.is_deleting() => {
+            "is leaving the fleet. Once it is gone, the run removes the binding, and what is then still in the \
+             cluster stays there"
+        }
+        Some(_) => {
+            "has left the fleet: the run removes the binding, and what runs in the cluster stays there"
+        }
+        None => {
+            "is no longer in the fleet: the run removes the binding, and what runs in the cluster stays there"
+        }
+    };
+    let finding = needed.finding(rule, format!("{name} {state}."));
+    let finding = finding.severity(Severity::Info);
+    let finding = match needed.member {
+        Some(member) => leaving(finding, member),
+        None => finding.absent(cx.object(Concept::MemberCluster, name)),
+    };
+    finding.fix("Delete in the cluster itself what should not run there any more.")
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::drift_found::{counts_defaults, defaulted};
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::{AffectedObject, ComparedBinding};
 use crate::diagnose::subjects::objects::per_subject;
@@ -69,6 +70,10 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     match affected.manifest.problem {
         ManifestProblem::DiffFound { degraded: true, .. } => {
             return finding.manifest_rejected(affected);
+        }
+        ManifestProblem::DiffFound { .. } if counts_defaults(affected, ComparedBinding::Diff) => {
+            let keeps = "whenToTakeOver is IfNoDiff, Fleet does not take the object over";
+            return defaulted(affected, finding, keeps);
         }
         ManifestProblem::DiffFound { .. } => {
             finding = finding
