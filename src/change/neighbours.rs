@@ -17,11 +17,8 @@ pub struct NeighborRun {
 
 /// The runs on the placement that are not over, but for that of a name.
 pub fn neighbours(inventory: &Inventory, own: &str) -> Vec<NeighborRun> {
-    inventory
-        .runs
-        .iter()
-        .filter(|run| run.meta.name != own)
-        .map(|run| Rollout::of(inventory, run))
+    let runs = inventory.runs.iter().filter(|run| run.meta.name != own);
+    runs.map(|run| Rollout::of(inventory, run))
         .filter(Rollout::is_live)
         .map(|rollout| NeighborRun {
             name: rollout.run.meta.name.clone(),

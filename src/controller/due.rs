@@ -286,10 +286,8 @@ fn gap_before(run: &UpdateRun, look: Timestamp) -> Option<SignedDuration> {
 fn is_unreleased(state: &State) -> bool {
     let index = &state.run.status.snapshot_index;
     let wanted = names::master_snapshot(&state.run.spec.placement, index);
-    state
-        .bindings
-        .iter()
-        .any(|binding| binding.spec.snapshot == wanted && !binding.is_released())
+    let mut bindings = state.bindings.iter();
+    bindings.any(|binding| binding.spec.snapshot == wanted && !binding.is_released())
 }
 
 /// A look that comes late because of errors before it.

@@ -712,10 +712,8 @@ impl Reconciler {
 
     fn binding_by_cluster(&self, bindings: &RunBindings) -> BTreeMap<String, usize> {
         let clusters = self.clusters_of(&bindings.updated);
-        clusters
-            .into_iter()
-            .zip(bindings.updated.iter().copied())
-            .collect()
+        let clusters = clusters.into_iter();
+        clusters.zip(bindings.updated.iter().copied()).collect()
     }
 }
 

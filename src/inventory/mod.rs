@@ -158,10 +158,8 @@ impl Inventory {
         let parts = self.snapshots.iter();
         let mut parts = parts.filter(|part| part.index() == Some(index));
         parts.any(|part| {
-            part.spec
-                .resources
-                .iter()
-                .any(ManifestIdentity::is_envelope)
+            let mut resources = part.spec.resources.iter();
+            resources.any(ManifestIdentity::is_envelope)
         })
     }
 

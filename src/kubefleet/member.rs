@@ -72,10 +72,8 @@ pub struct InvalidProperty;
 impl MemberCluster {
     /// The agent that applies Works.
     pub fn agent(&self) -> Option<&AgentStatus> {
-        self.status
-            .agents
-            .iter()
-            .find(|agent| agent.kind == "MemberAgent")
+        let mut agents = self.status.agents.iter();
+        agents.find(|agent| agent.kind == "MemberAgent")
     }
 
     /// What the agent says, when it says that its cluster is not healthy.

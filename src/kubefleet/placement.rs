@@ -224,9 +224,7 @@ impl Placement {
     /// The condition `ClusterResourcePlacementTYPE` or `ResourcePlacementTYPE`.
     pub fn condition(&self, kind: &str) -> Option<&Condition> {
         let prefix = self.object().kind.name();
-        self.status
-            .conditions
-            .iter()
-            .find(|condition| condition.kind.strip_prefix(prefix) == Some(kind))
+        let mut conditions = self.status.conditions.iter();
+        conditions.find(|condition| condition.kind.strip_prefix(prefix) == Some(kind))
     }
 }

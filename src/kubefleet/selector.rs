@@ -105,10 +105,8 @@ impl LabelSelector {
 
     /// The selector as kubectl writes it: `environment=canary,order in (1,2)`.
     pub fn describe(&self) -> String {
-        let labels = self
-            .labels
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"));
+        let labels = self.labels.iter();
+        let labels = labels.map(|(key, value)| format!("{key}={value}"));
         let expressions = self.expressions.iter().map(|requirement| {
             let (key, values) = (&requirement.key, requirement.values.join(","));
             match requirement.operator.as_str() {

@@ -393,11 +393,8 @@ fn unready(pod: &Pod) -> Option<PodState<'_>> {
     }
     let conditions = &pod.status.conditions;
     let ready = conditions.condition("Ready")?;
-    let gate = pod
-        .spec
-        .gates
-        .iter()
-        .find(|gate| !conditions.is_true(&gate.condition));
+    let mut gates = pod.spec.gates.iter();
+    let gate = gates.find(|gate| !conditions.is_true(&gate.condition));
     if let Some(gate) = gate {
         return Some(PodState::ReadinessGate(&gate.condition));
     }

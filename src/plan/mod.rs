@@ -238,10 +238,8 @@ worded! {
 impl Plan {
     /// All clusters of all stages, then those from which the placement is removed.
     pub fn clusters(&self) -> impl Iterator<Item = &PlannedCluster> {
-        self.stages
-            .iter()
-            .flat_map(|stage| &stage.clusters)
-            .chain(&self.removed)
+        let stages = self.stages.iter().flat_map(|stage| &stage.clusters);
+        stages.chain(&self.removed)
     }
 
     /// Whether all clusters were seen: else nobody can say how many a stage has.

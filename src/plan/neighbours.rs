@@ -192,10 +192,8 @@ const fn phase(other: &Rollout<'_>) -> &'static str {
 pub(super) fn state_ignored(draft: &mut PlanDraft<'_>) {
     let inventory = draft.inventory;
     let by_runs = || {
-        inventory
-            .runs
-            .iter()
-            .filter(|run| Rollout::of(inventory, run).state_ignored)
+        let runs = inventory.runs.iter();
+        runs.filter(|run| Rollout::of(inventory, run).state_ignored)
             .max_by_key(|run| run.meta.created)
             .map(UpdateRun::object)
     };

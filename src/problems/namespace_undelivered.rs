@@ -97,10 +97,8 @@ pub fn with_delivery_steps<T: ComposeText>(
     let text = looks
         .into_iter()
         .fold(text, |text, (look, command)| text.look_with(look, command));
-    fixes
-        .into_iter()
-        .flatten()
-        .fold(text, |text, fix| text.fix(format!("{fix}{tail}")))
+    let fixes = fixes.into_iter().flatten();
+    fixes.fold(text, |text, fix| text.fix(format!("{fix}{tail}")))
 }
 
 /// What to check where the carriers of a namespace are in one state, and what is to be done, without its end.

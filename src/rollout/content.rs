@@ -364,15 +364,12 @@ pub fn emptied<'i>(rollout: &Rollout<'i>) -> Vec<&'i str> {
     if !snapshot.is_some_and(ResourceSnapshot::is_empty) {
         return Vec::new();
     }
-    rollout
-        .still_to_reach()
-        .filter(|cluster| {
-            let has = cluster.binding;
-            let has = has.and_then(|binding| sent_index(rollout.inventory, binding));
-            has.is_some_and(|has| has != index)
-        })
-        .map(|cluster| cluster.name)
-        .collect()
+    let still_to_reach = rollout.still_to_reach().filter(|cluster| {
+        let has = cluster.binding;
+        let has = has.and_then(|binding| sent_index(rollout.inventory, binding));
+        has.is_some_and(|has| has != index)
+    });
+    still_to_reach.map(|cluster| cluster.name).collect()
 }
 
 /// An object that clusters lose with what is in it, while they keep the placement.

@@ -117,8 +117,6 @@ fn closed<'r, 'i>(
             || gate.is_approved_ahead()
             || (gate.until().or(gate.holds_until())).is_some_and(|until| until <= rollout.now)
     };
-    stage
-        .gates
-        .iter()
-        .filter(move |gate| gate.time == time && !is_over(gate))
+    let gates = stage.gates.iter();
+    gates.filter(move |gate| gate.time == time && !is_over(gate))
 }

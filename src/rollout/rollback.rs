@@ -37,11 +37,8 @@ pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
 
 /// The same, of the runs that count.
 fn last_of(inventory: &Inventory, counts: impl Fn(&UpdateRun) -> bool) -> Option<&UpdateRun> {
-    inventory
-        .runs
-        .iter()
-        .filter(|run| counts(run))
-        .filter(|run| !life::is_of_earlier(inventory, run))
+    let runs = inventory.runs.iter().filter(|run| counts(run));
+    runs.filter(|run| !life::is_of_earlier(inventory, run))
         .filter(|run| !run.only_compares())
         .filter_map(|run| {
             let rollout = Rollout::of(inventory, run);
@@ -304,10 +301,8 @@ pub fn held_of_deleted_run<'i>(inventory: &'i Inventory, current: &UpdateRun) ->
     let bindings = inventory.staying();
     let held = bindings.filter_map(|binding| sent_index(inventory, binding));
     let newest = held.max_by_key(|index| index.parse::<u64>().ok())?;
-    let is_known = inventory
-        .runs
-        .iter()
-        .any(|run| run.status.snapshot_index == newest);
+    let mut runs = inventory.runs.iter();
+    let is_known = runs.any(|run| run.status.snapshot_index == newest);
     (!is_known && is_newer(newest, &current.status.snapshot_index)).then_some(newest)
 }
 

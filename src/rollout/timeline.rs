@@ -138,19 +138,16 @@ impl<'p> Timeline<'p> {
 
 /// Every moment that a run notes.
 fn moments(stages: &[StageProgress]) -> Vec<Timestamp> {
-    stages
-        .iter()
-        .flat_map(|stage| {
-            let clusters = stage.clusters.iter();
-            let clusters = clusters.flat_map(|cluster| [cluster.started, cluster.ended]);
-            let tasks = stage.gates.iter().flat_map(|task| [task.since, task.ended]);
-            [stage.started, stage.ended]
-                .into_iter()
-                .chain(clusters)
-                .chain(tasks)
-        })
-        .flatten()
-        .collect()
+    let stages = stages.iter().flat_map(|stage| {
+        let clusters = stage.clusters.iter();
+        let clusters = clusters.flat_map(|cluster| [cluster.started, cluster.ended]);
+        let tasks = stage.gates.iter().flat_map(|task| [task.since, task.ended]);
+        [stage.started, stage.ended]
+            .into_iter()
+            .chain(clusters)
+            .chain(tasks)
+    });
+    stages.flatten().collect()
 }
 
 #[derive(Clone, Copy)]

@@ -88,20 +88,18 @@ fn add_steps(
 /// Folds consequences under their causes: a finding whose rule names another as a possible cause,
 /// where that other one was made too and applies to the same clusters.
 pub(in crate::diagnose) fn link(findings: &mut [Finding]) {
-    let causes: Vec<Vec<CausedBy>> = findings
-        .iter()
-        .map(|finding| {
-            let possible = rules::find(&finding.code).map_or(&[][..], |rule| rule.caused_by);
-            let candidates: Vec<_> = findings
-                .iter()
-                .filter(|other| possible.contains(&other.code.as_str()))
-                .filter(|other| touches(other, finding))
-                .collect();
-            let explain = explain_together(&candidates, finding);
-            let causes = candidates.iter().filter(|_| explain);
-            distinct(causes.map(|cause| cause.as_cause()))
-        })
-        .collect();
+    let causes = findings.iter().map(|finding| {
+        let possible = rules::find(&finding.code).map_or(&[][..], |rule| rule.caused_by);
+        let candidates: Vec<_> = findings
+            .iter()
+            .filter(|other| possible.contains(&other.code.as_str()))
+            .filter(|other| touches(other, finding))
+            .collect();
+        let explain = explain_together(&candidates, finding);
+        let causes = candidates.iter().filter(|_| explain);
+        distinct(causes.map(|cause| cause.as_cause()))
+    });
+    let causes: Vec<Vec<CausedBy>> = causes.collect();
     for (finding, causes) in findings.iter_mut().zip(causes) {
         if !causes.is_empty() {
             finding.root_cause = false;
@@ -155,11 +153,8 @@ pub(in crate::diagnose) fn group(findings: Vec<Finding>) -> Vec<Finding> {
             "MemberCluster" | "ClusterResourceBinding" | "ResourceBinding" | "Work"
         );
         if of_cluster && !finding.clusters.is_empty() {
-            let causes: Vec<_> = finding
-                .caused_by
-                .iter()
-                .map(|cause| cause.code.clone())
-                .collect();
+            let causes = finding.caused_by.iter();
+            let causes: Vec<_> = causes.map(|cause| cause.code.clone()).collect();
             let key = (
                 finding.code.clone(),
                 finding.severity,
@@ -195,10 +190,8 @@ pub(in crate::diagnose) fn group(findings: Vec<Finding>) -> Vec<Finding> {
         }
         first.clusters.sort();
         first.clusters.dedup();
-        let rest = first
-            .clusters
-            .iter()
-            .filter(|cluster| !own.contains(cluster));
+        let rest = first.clusters.iter();
+        let rest = rest.filter(|cluster| !own.contains(cluster));
         let rest: Vec<_> = rest.map(String::as_str).collect();
         if !rest.is_empty() {
             first.message = format!(
@@ -384,10 +377,8 @@ const SAME_CONTENT: &str =
 
 /// A new run with the content that fails already stalls where the failed one left it.
 fn order_new_runs(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
-    let left = cx
-        .troubles
-        .iter()
-        .filter(|it| it.is_written && !it.was_done);
+    let left = cx.troubles.iter();
+    let left = left.filter(|it| it.is_written && !it.was_done);
     let left: Vec<_> = left.map(|it| it.cluster).collect();
     let is_left = |it: &Finding| it.clusters.iter().any(|name| left.contains(&name.as_str()));
     let is_of_content =

@@ -279,10 +279,8 @@ fn progressing(rollout: &Rollout<'_>) -> Option<String> {
 }
 
 fn removal(stage: &StageView<'_>) -> String {
-    let left = stage
-        .clusters
-        .iter()
-        .filter(|cluster| cluster.state != ClusterState::Done);
+    let left = stage.clusters.iter();
+    let left = left.filter(|cluster| cluster.state != ClusterState::Done);
     let left: Vec<_> = left.map(|cluster| cluster.name).collect();
     if left.is_empty() {
         return "the placement is removed from all clusters that must lose it; the controller ends \

@@ -69,20 +69,17 @@ impl ComparedBinding {
             }
         }
         cx.inventory.works_of(failing.binding).find_map(|work| {
-            work.status
-                .manifests
-                .iter()
-                .enumerate()
-                .find_map(|(at, status)| {
-                    let id = &status.id;
-                    let fields = match self {
-                        Self::Drift => &status.drift.as_deref()?.drifts,
-                        Self::Diff => &status.diff.as_deref()?.diffs,
-                    };
-                    let path = format!("status.manifestConditions[{at}].{}.{}", lists.2, lists.1);
-                    (same(&id.kind, &id.namespace, &id.name) && !fields.is_empty())
-                        .then(|| (work.object(), path, fields.as_slice()))
-                })
+            let manifests = work.status.manifests.iter();
+            manifests.enumerate().find_map(|(at, status)| {
+                let id = &status.id;
+                let fields = match self {
+                    Self::Drift => &status.drift.as_deref()?.drifts,
+                    Self::Diff => &status.diff.as_deref()?.diffs,
+                };
+                let path = format!("status.manifestConditions[{at}].{}.{}", lists.2, lists.1);
+                (same(&id.kind, &id.namespace, &id.name) && !fields.is_empty())
+                    .then(|| (work.object(), path, fields.as_slice()))
+            })
         })
     }
 }

@@ -44,20 +44,17 @@ pub(in crate::diagnose) fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMe
     };
     let stuck = cx.verdict == Verdict::Stuck;
     let Some(rollout) = &cx.rollout else {
-        return cx
-            .troubles
-            .iter()
-            .map(|failing| {
-                let waits = failing.explains(cx.verdict) && !on_hub(Some(failing));
-                NeededMember {
-                    name: failing.cluster,
-                    stage: None,
-                    is_removal: false,
-                    member: failing.member,
-                    waits,
-                }
-            })
-            .collect();
+        let troubles = cx.troubles.iter().map(|failing| {
+            let waits = failing.explains(cx.verdict) && !on_hub(Some(failing));
+            NeededMember {
+                name: failing.cluster,
+                stage: None,
+                is_removal: false,
+                member: failing.member,
+                waits,
+            }
+        });
+        return troubles.collect();
     };
     if rollout.is_finished() || rollout.phase == Phase::Deleting {
         return Vec::new();

@@ -431,11 +431,9 @@ pub(in crate::diagnose) fn per_trouble<'a, 'i>(
             groups.entry(key).or_default().push(failing);
         }
     }
-    groups
-        .into_iter()
-        .map(|((subject, ..), on)| {
-            let finding = on_clusters(cx, rule, subject, &on);
-            describe(&on, conditions(&on, finding))
-        })
-        .collect()
+    let groups = groups.into_iter().map(|((subject, ..), on)| {
+        let finding = on_clusters(cx, rule, subject, &on);
+        describe(&on, conditions(&on, finding))
+    });
+    groups.collect()
 }

@@ -182,15 +182,12 @@ fn deletion<'i>(
     object: &ManifestIdentity,
 ) -> Option<(&'i OverrideSnapshot, usize)> {
     let member = failing.member?;
-    bound
-        .overrides
-        .iter()
-        .copied()
-        .find_map(|over: &'i Arc<OverrideSnapshot>| {
-            selector_of(over, object)?;
-            let last = rules_for(over, member).0.pop()?;
-            is_deletion(rules_of(over).get(last)?).then_some((over.as_ref(), last))
-        })
+    let mut overrides = bound.overrides.iter().copied();
+    overrides.find_map(|over: &'i Arc<OverrideSnapshot>| {
+        selector_of(over, object)?;
+        let last = rules_for(over, member).0.pop()?;
+        is_deletion(rules_of(over).get(last)?).then_some((over.as_ref(), last))
+    })
 }
 
 /// The workloads that do not become available, with what of their needs is not sent to their clusters.

@@ -124,10 +124,8 @@ fn waiting(rollout: &Rollout<'_>) -> Verdict {
     let Some(text) = text else {
         return Verdict::Progressing;
     };
-    let stage = rollout
-        .stages
-        .iter()
-        .find(|stage| stage.status.name == text.stage);
+    let mut stages = rollout.stages.iter();
+    let stage = stages.find(|stage| stage.status.name == text.stage);
     let has_approval = stage.is_none_or(|stage| {
         stage
             .spec

@@ -204,11 +204,8 @@ fn taken_back<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i str> {
     let held = cx.inventory.bindings.iter();
     let held = held.filter_map(Binding::snapshot_index);
     let is_replaced = held.into_iter().any(|index| index != own);
-    let exists = cx
-        .inventory
-        .snapshots
-        .iter()
-        .any(|it| it.index() == Some(own));
+    let mut snapshots = cx.inventory.snapshots.iter();
+    let exists = snapshots.any(|it| it.index() == Some(own));
     (is_replaced && exists).then_some(own)
 }
 

@@ -26,10 +26,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .present()
         .and_then(|placement| placement.meta.deleted);
     // Bindings outlive their placement for as long as their content is being removed.
-    let leftovers = cx
-        .inventory
-        .bindings
-        .iter()
+    let bindings = cx.inventory.bindings.iter();
+    let leftovers = bindings
         .filter(|binding| binding.meta.is_deleting())
         .count();
     // A run that was initialized had its placement.

@@ -342,11 +342,8 @@ fn unselected(cx: &DiagnosisContext<'_>, name: &str) -> Option<String> {
     let (member, binding) = (cx.inventory.member(name)?, cx.inventory.binding(name)?);
     let stage = recorded_stage(cx, name).filter(|_| !binding.is_unscheduled())?;
     let stages = &cx.run()?.status.strategy.as_deref()?.stages;
-    let selector = stages
-        .iter()
-        .find(|it| it.name == stage)?
-        .selector
-        .as_deref()?;
+    let mut stages = stages.iter();
+    let selector = stages.find(|it| it.name == stage)?.selector.as_deref()?;
     let key = selector.unmet_key(&member.meta.labels)?;
     Some(match member.meta.label(key) {
         Some(value) => format!("has {key}={value}"),

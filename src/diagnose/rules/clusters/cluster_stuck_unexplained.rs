@@ -208,10 +208,8 @@ fn unknown(cx: &DiagnosisContext<'_>, binding: Option<&Binding>) -> &'static str
         return "the conditions of its binding cover an older generation, so the hub agent has not \
                 processed it since its last change";
     }
-    let failing = cx
-        .troubles
-        .iter()
-        .any(|failing| failing.binding.meta.name == binding.meta.name);
+    let mut troubles = cx.troubles.iter();
+    let failing = troubles.any(|failing| failing.binding.meta.name == binding.meta.name);
     let (released, answered): (Vec<_>, Vec<_>) = conditions
         .iter()
         .filter(|it| it.observes(binding.meta.generation))

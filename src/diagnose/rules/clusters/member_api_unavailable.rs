@@ -22,16 +22,14 @@ pub const RULE: Rule = Rule::error("FS528", "member-api-unavailable", Whole(chec
 const SHOWN: usize = 3;
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    cx.troubles
-        .iter()
-        .filter_map(|failing| {
-            let manifests = failing.trouble.manifests.iter();
-            let manifests: Vec<_> = manifests
-                .filter(|manifest| ownership::of_manifest(manifest) == Some(rule.code))
-                .collect();
-            (!manifests.is_empty()).then(|| on_cluster(cx, rule, failing, &manifests))
-        })
-        .collect()
+    let troubles = cx.troubles.iter().filter_map(|failing| {
+        let manifests = failing.trouble.manifests.iter();
+        let manifests: Vec<_> = manifests
+            .filter(|manifest| ownership::of_manifest(manifest) == Some(rule.code))
+            .collect();
+        (!manifests.is_empty()).then(|| on_cluster(cx, rule, failing, &manifests))
+    });
+    troubles.collect()
 }
 
 fn on_cluster(

@@ -60,11 +60,8 @@ fn passing(cx: &DiagnosisContext<'_>, rule: &Rule, what: &str) -> Finding {
 fn unsettled(cx: &DiagnosisContext<'_>, rule: &Rule, key: &ObjectKey, state: &str) -> Finding {
     let run = cx.run_object();
     let object: ObjectRef = cx.object(Concept::Binding, &key.name);
-    let binding = cx
-        .inventory
-        .bindings
-        .iter()
-        .find(|binding| binding.meta.name == key.name);
+    let mut bindings = cx.inventory.bindings.iter();
+    let binding = bindings.find(|binding| binding.meta.name == key.name);
     let message = format!(
         "The scheduler was still working on {object} (state {state}) when {} was initialized.",
         run.name

@@ -49,10 +49,8 @@ fn under_a_run(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
 fn failed(cx: &DiagnosisContext<'_>, rule: &Rule, name: &str) -> Finding {
     let object = cx.placement_object();
     let inventory = cx.inventory;
-    let policy = inventory
-        .policies
-        .iter()
-        .find(|policy| policy.meta.name == name);
+    let mut policies = inventory.policies.iter();
+    let policy = policies.find(|policy| policy.meta.name == name);
     let newer = inventory
         .latest_policies()
         .find(|latest| latest.meta.name != name && latest.is_scheduled());

@@ -40,10 +40,8 @@ fn parts<'c>(
     cx: &'c DiagnosisContext<'_>,
     index: &'c str,
 ) -> impl Iterator<Item = &'c ResourceSnapshot> {
-    cx.inventory
-        .snapshots
-        .iter()
-        .filter(move |snapshot| snapshot.index() == Some(index))
+    let snapshots = cx.inventory.snapshots.iter();
+    snapshots.filter(move |snapshot| snapshot.index() == Some(index))
 }
 
 fn headless(cx: &DiagnosisContext<'_>, rule: &Rule) -> Finding {
@@ -112,11 +110,8 @@ fn partial(
 fn uncounted(cx: &DiagnosisContext<'_>, rule: &Rule, master: &str) -> Finding {
     let object = cx.object(Concept::ResourceSnapshot, master);
     let when = &cx.when;
-    let now = cx
-        .inventory
-        .snapshots
-        .iter()
-        .find(|snapshot| snapshot.meta.name == master);
+    let mut snapshots = cx.inventory.snapshots.iter();
+    let now = snapshots.find(|snapshot| snapshot.meta.name == master);
     let mended = now.is_some_and(|snapshot| snapshot.parts().is_some_and(|parts| parts > 0));
     let tail = if mended { ", but it does now" } else { "" };
     let message = format!("{object} did not say how many parts it has {when}{tail}.");
@@ -139,10 +134,8 @@ fn uncounted(cx: &DiagnosisContext<'_>, rule: &Rule, master: &str) -> Finding {
 /// The count that the first part carries, and the parts that are there.
 fn evidence(cx: &DiagnosisContext<'_>, mut finding: Finding, master: &str) -> Finding {
     let inventory = cx.inventory;
-    let found = inventory
-        .snapshots
-        .iter()
-        .find(|snapshot| snapshot.meta.name == master);
+    let mut snapshots = inventory.snapshots.iter();
+    let found = snapshots.find(|snapshot| snapshot.meta.name == master);
     if let Some(found) = found {
         finding = number_of_parts(finding, found);
     }

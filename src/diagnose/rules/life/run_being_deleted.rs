@@ -74,10 +74,8 @@ fn keeps(cx: &DiagnosisContext<'_>) -> String {
     if !cx.inventory.bindings.is_complete() {
         return String::new();
     }
-    let having = cx
-        .inventory
-        .bindings
-        .iter()
+    let bindings = cx.inventory.bindings.iter();
+    let having = bindings
         .filter(|binding| binding.spec.snapshot == wanted)
         .count();
     match having {

@@ -14,10 +14,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
         .updated_clusters()
         .filter_map(|cluster| cx.inventory.member(cluster.name))
         .collect::<Vec<_>>();
-    rollout
-        .stages
-        .iter()
-        .enumerate()
+    let stages = rollout.stages.iter().enumerate();
+    stages
         .filter(|(_, stage)| stage.state == StageState::Skipped && !stage.deletes)
         .map(|(at, stage)| {
             let empty = EmptyStage {

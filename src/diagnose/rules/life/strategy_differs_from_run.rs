@@ -122,10 +122,8 @@ fn differences(recorded: &StrategySpec, live: &StrategySpec) -> Vec<String> {
     if stage_names(recorded) != stage_names(live) {
         return vec!["its stages or their order differ".to_owned()];
     }
-    recorded
-        .stages
-        .iter()
-        .zip(&live.stages)
+    let stages = recorded.stages.iter().zip(&live.stages);
+    stages
         .flat_map(|(recorded, live)| {
             stage_differences(recorded, live)
                 .into_iter()
