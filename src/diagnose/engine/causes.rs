@@ -18,7 +18,7 @@ use crate::words::{distinct, enumerate};
 const EVIDENCE_EACH: usize = 12;
 
 /// Findings of the same state of the same object are one finding with all their clusters.
-pub(in crate::diagnose) fn merge(findings: Vec<Finding>) -> Vec<Finding> {
+pub fn merge(findings: Vec<Finding>) -> Vec<Finding> {
     let mut merged: BTreeMap<_, Finding> = BTreeMap::new();
     for finding in findings {
         let key = (
@@ -87,7 +87,7 @@ fn add_steps(
 
 /// Folds consequences under their causes: a finding whose rule names another as a possible cause,
 /// where that other one was made too and applies to the same clusters.
-pub(in crate::diagnose) fn link(findings: &mut [Finding]) {
+pub fn link(findings: &mut [Finding]) {
     let causes = findings.iter().map(|finding| {
         let possible = rules::find(&finding.code).map_or(&[][..], |rule| rule.caused_by);
         let candidates: Vec<_> = findings
@@ -144,7 +144,7 @@ fn explain_together(causes: &[&Finding], consequence: &Finding) -> bool {
 /// The same state of many clusters is one finding: what differs only in the cluster's own object
 /// (its MemberCluster, binding or Work) is told once, with all clusters. Findings that name one of
 /// them as their cause name the first.
-pub(in crate::diagnose) fn group(findings: Vec<Finding>) -> Vec<Finding> {
+pub fn group(findings: Vec<Finding>) -> Vec<Finding> {
     let mut groups: BTreeMap<_, Vec<Finding>> = BTreeMap::new();
     let mut others = Vec::new();
     for finding in findings {
@@ -215,7 +215,7 @@ pub(in crate::diagnose) fn group(findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 /// What a live run fails for when it is checked next.
-pub(in crate::diagnose) const ENDS_RUN: [&str; 11] = [
+pub const ENDS_RUN: [&str; 11] = [
     "FS111", "FS112", "FS113", "FS201", "FS202", "FS203", "FS204", "FS205", "FS206", "FS301",
     "FS302",
 ];
@@ -253,13 +253,13 @@ const LETS_GO_ON: [&str; 9] = [
 const OVERTAKEN: [&str; 2] = ["FS703", "FS706"];
 
 /// Whether a finding says what another run has done to a run that rests.
-pub(in crate::diagnose) fn is_overtaken(finding: &Finding) -> bool {
+pub fn is_overtaken(finding: &Finding) -> bool {
     OVERTAKEN.contains(&finding.code.as_str())
 }
 
 /// A run that rests while another one is on its clusters: that is what to decide about. Letting it
 /// continue comes after, and where that rolls clusters back, in the form that says so.
-pub(in crate::diagnose) fn overtaken(findings: &mut [Finding]) {
+pub fn overtaken(findings: &mut [Finding]) {
     let causes: Vec<_> = findings
         .iter()
         .filter(|finding| finding.root_cause && OVERTAKEN.contains(&finding.code.as_str()))
@@ -326,7 +326,7 @@ fn continues(remedy: &Remedy) -> bool {
 
 /// Where a run cannot pass its next check, that is what to decide about, and nothing that lets it
 /// continue helps.
-pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
+pub fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     let ends = |finding: &Finding| ENDS_RUN.contains(&finding.code.as_str());
     let of_now = |finding: &&Finding| {
         finding.severity == Severity::Warning && finding.caused_by.is_empty() && ends(finding)
@@ -457,7 +457,7 @@ fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
 }
 
 /// Bindings of clusters that a run has still to update, and that are being deleted.
-pub(in crate::diagnose) fn until_gone(bindings: &[&Binding]) -> Option<Remedy> {
+pub fn until_gone(bindings: &[&Binding]) -> Option<Remedy> {
     let first = bindings.first()?.object();
     let names: Vec<_> = bindings.iter().map(|it| it.meta.name.as_str()).collect();
     let action = if let [_] = names.as_slice() {
@@ -501,11 +501,11 @@ fn step_before_check(cx: &DiagnosisContext<'_>, first: &[String], is_explained: 
 }
 
 /// Root causes first, then by severity, code and subject.
-pub(in crate::diagnose) fn sort(findings: &mut [Finding]) {
+pub fn sort(findings: &mut [Finding]) {
     findings.sort_by(precedence);
 }
 
-pub(in crate::diagnose) fn precedence(one: &Finding, other: &Finding) -> Ordering {
+pub fn precedence(one: &Finding, other: &Finding) -> Ordering {
     fn key(it: &Finding) -> impl Ord {
         (
             !it.root_cause,
@@ -521,7 +521,7 @@ pub(in crate::diagnose) fn precedence(one: &Finding, other: &Finding) -> Orderin
 
 /// A verdict that asks for an explanation has one: where linking left none, the gravest finding
 /// that is not a note takes the part.
-pub(in crate::diagnose) fn ensure_root(findings: &mut [Finding], verdict: Verdict) {
+pub fn ensure_root(findings: &mut [Finding], verdict: Verdict) {
     if !verdict.wants_root_cause() || findings.iter().any(|finding| finding.root_cause) {
         return;
     }

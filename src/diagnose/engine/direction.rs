@@ -15,7 +15,7 @@ use crate::rollout::sent::sent_index;
 use crate::words::{CommandLine, count, enumerate};
 
 /// Gives the plan of a finding the snapshot of the run that the finding makes: else it shows another one.
-pub(in crate::diagnose) fn plans(inventory: &Inventory, findings: &mut [Finding]) {
+pub fn plans(inventory: &Inventory, findings: &mut [Finding]) {
     for finding in findings {
         let mut commands = finding.remedies.iter().filter_map(|it| it.command.as_ref());
         let Some(run) = commands.find(|it| makes_a_run(it)).cloned() else {
@@ -33,7 +33,7 @@ pub(in crate::diagnose) fn plans(inventory: &Inventory, findings: &mut [Finding]
 /// Names the content in every step that starts a run: `(the current content, snapshot 4 or newer; 3
 /// clusters have 3)`. One that takes clusters back is disruptive, and says so to the command, which
 /// refuses it otherwise.
-pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
+pub fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     for remedy in findings.iter_mut().flat_map(|it| &mut it.remedies) {
         let Some((content, is_older)) = remedy.command.as_ref().and_then(|it| content(cx, it))
         else {
@@ -58,7 +58,7 @@ pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Find
 }
 
 /// A command of ours that does what it would refuse otherwise.
-pub(in crate::diagnose) fn allow_older(command: CommandLine) -> CommandLine {
+pub fn allow_older(command: CommandLine) -> CommandLine {
     if command.has_flag("--allow-older") {
         command
     } else {

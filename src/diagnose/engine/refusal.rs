@@ -18,7 +18,7 @@ const GOING: [&str; 2] = ["FS101", "FS206"];
 
 /// Puts a look before a step that starts a run, where that run would be refused for what is in no
 /// finding.
-pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
+pub fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     let codes: BTreeSet<String> = findings.iter().map(|it| it.code.clone()).collect();
     for finding in findings {
         let tells = GOING.contains(&finding.code.as_str());

@@ -9,7 +9,7 @@ use crate::words::{CommandLine, capital, enumerate};
 
 /// Puts a look before a first step that deletes, replaces or rolls back, and says of a step that it
 /// replaces a run.
-pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
+pub fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     superseded(cx, findings);
     going(cx, findings);
     leaving(findings);

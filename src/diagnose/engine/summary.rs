@@ -8,7 +8,7 @@ use crate::words::{distinct, enumerate};
 
 /// The sentence about a case, as every command says it, with the name of what explains it: the
 /// finding itself says the rest.
-pub(in crate::diagnose) fn summarize(cx: &DiagnosisContext<'_>, findings: &[Finding]) -> String {
+pub fn summarize(cx: &DiagnosisContext<'_>, findings: &[Finding]) -> String {
     let said = |finding: &Finding, text: &str| shares(&finding.message, text);
     let state = match findings.first() {
         Some(first) if said(first, &status::sentence_of(cx)) => state::sentence(cx, None),

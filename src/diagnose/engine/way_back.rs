@@ -10,7 +10,7 @@ use crate::rollout::rollback;
 
 /// Offers the way back where a run is stuck with its content, or has failed and left clusters failing with it:
 /// whoever is called wants the service first. An override is not taken back with it.
-pub(in crate::diagnose) fn offer(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
+pub fn offer(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     let has_failed = cx.verdict == Verdict::Failed;
     let Some(run) = cx
         .run()

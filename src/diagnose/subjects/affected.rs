@@ -35,7 +35,7 @@ pub enum ComparedBinding {
 
 impl ComparedBinding {
     /// The fields: from the binding, else from the Work, with the object and where they stand.
-    pub(in crate::diagnose) fn fields<'i>(
+    pub fn fields<'i>(
         self,
         cx: &DiagnosisContext<'i>,
         failing: &FailingCluster<'i>,
@@ -101,7 +101,7 @@ pub struct AffectedObject<'a, 'i> {
 }
 
 impl<'a, 'i> AffectedObject<'a, 'i> {
-    pub(in crate::diagnose) fn new(
+    pub fn new(
         cx: &'a DiagnosisContext<'i>,
         all: Vec<(&'a FailingCluster<'i>, &'a ManifestTrouble<'i>)>,
     ) -> Option<Self> {

@@ -11,7 +11,7 @@ use crate::rollout::Health;
 use crate::words::distinct;
 
 /// The gaps of a case, sorted.
-pub(in crate::diagnose) fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChecked> {
+pub fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChecked> {
     let inventory = cx.inventory;
     let mut gaps = Vec::new();
     for (kind, why) in &inventory.gaps {

@@ -12,7 +12,7 @@ use crate::problems::steps;
 use crate::words::{CommandLine, count};
 
 /// What is left of a placement for one cluster.
-pub(in crate::diagnose) struct PlacementLeftover<'i> {
+pub struct PlacementLeftover<'i> {
     placement: ObjectRef,
     cluster: &'i str,
     first: &'i Work,
@@ -135,7 +135,7 @@ fn see_applied_work(finding: Finding, work: &Work, cluster: &str) -> Finding {
 }
 
 /// Adds a check of the member agent, which ends the removal.
-pub(in crate::diagnose) fn ask_agent(finding: Finding, cluster: &str) -> Finding {
+pub fn ask_agent(finding: Finding, cluster: &str) -> Finding {
     let action =
         format!("Check the agent of {cluster}: it must remove the content, then the Work.");
     finding.look_with(action, steps::member_agent(cluster))

@@ -29,20 +29,20 @@ use crate::words::{CommandLine, count, enumerate};
 
 /// The codes of findings that explain why one object does not become available, after the one that says that
 /// the cluster leaves the fleet.
-pub(in crate::diagnose) const WHY_NOT_AVAILABLE: [&str; 22] = [
+pub const WHY_NOT_AVAILABLE: [&str; 22] = [
     "FS518", "FS901", "FS902", "FS903", "FS904", "FS905", "FS906", "FS907", "FS908", "FS909",
     "FS910", "FS911", "FS912", "FS913", "FS914", "FS915", "FS916", "FS917", "FS918", "FS919",
     "FS920", "FS921",
 ];
 
 /// The same without that one.
-pub(in crate::diagnose) const OF_OBJECTS: &[&str] = WHY_NOT_AVAILABLE.split_at(1).1;
+pub const OF_OBJECTS: &[&str] = WHY_NOT_AVAILABLE.split_at(1).1;
 
 /// How many clusters of one finding are shown with what was read there.
 const SHOWN: usize = 3;
 
 /// What is worth a look: for each cluster in trouble the objects that do not become available.
-pub(in crate::diagnose) fn errands(cx: &DiagnosisContext<'_>) -> Vec<MemberErrand> {
+pub fn errands(cx: &DiagnosisContext<'_>) -> Vec<MemberErrand> {
     let mut errands: BTreeMap<&str, MemberErrand> = BTreeMap::new();
     for failing in &cx.troubles {
         let wanted = failing.trouble.manifests.iter().filter_map(wanted);
@@ -81,10 +81,7 @@ pub(in crate::diagnose) fn errands(cx: &DiagnosisContext<'_>) -> Vec<MemberErran
 }
 
 /// The Jobs that a cluster is sent: a few.
-pub(in crate::diagnose) fn jobs(
-    cx: &DiagnosisContext<'_>,
-    failing: &FailingCluster<'_>,
-) -> Vec<WantedWorkload> {
+pub fn jobs(cx: &DiagnosisContext<'_>, failing: &FailingCluster<'_>) -> Vec<WantedWorkload> {
     let sent = SentManifest::all(cx, failing).filter(|sent| {
         let manifest = sent.manifest;
         manifest.kind == "Job" && group_of(&manifest.api_version) == "batch"
@@ -122,7 +119,7 @@ fn work(cx: &DiagnosisContext<'_>, binding: &Binding) -> String {
 }
 
 /// An object that a rollout waits for in a cluster that was looked into.
-pub(in crate::diagnose) struct MemberSighting<'a, 'i> {
+pub struct MemberSighting<'a, 'i> {
     pub failing: &'a FailingCluster<'i>,
     /// The object, as the hub tells of it.
     pub manifest: &'a ManifestTrouble<'i>,
@@ -158,9 +155,7 @@ impl<'i> MemberSighting<'_, 'i> {
 }
 
 /// Every object that a rollout waits for in the clusters that were looked into.
-pub(in crate::diagnose) fn member_sightings<'a, 'i>(
-    cx: &'a DiagnosisContext<'i>,
-) -> Vec<MemberSighting<'a, 'i>> {
+pub fn member_sightings<'a, 'i>(cx: &'a DiagnosisContext<'i>) -> Vec<MemberSighting<'a, 'i>> {
     let mut all = Vec::new();
     if cx.inventory.looks.is_empty() {
         return all;
@@ -195,7 +190,7 @@ pub(in crate::diagnose) fn member_sightings<'a, 'i>(
 }
 
 /// An object that is at fault for one reason, and what was found in the clusters in which it is.
-pub(in crate::diagnose) struct SameTrouble<'a, 'i, T> {
+pub struct SameTrouble<'a, 'i, T> {
     affected: AffectedObject<'a, 'i>,
     pub all: Vec<(MemberSighting<'a, 'i>, Vec<T>)>,
 }
@@ -209,7 +204,7 @@ impl<'a, 'i, T> Deref for SameTrouble<'a, 'i, T> {
 }
 
 /// What a rule has found in member clusters, object by object.
-pub(in crate::diagnose) struct FoundTroubles<'a, 'i, T>(Vec<(Finding, SameTrouble<'a, 'i, T>)>);
+pub struct FoundTroubles<'a, 'i, T>(Vec<(Finding, SameTrouble<'a, 'i, T>)>);
 
 impl<'a, 'i, T> FoundTroubles<'a, 'i, T> {
     /// Adds to each finding what follows the colon of its sentence, the evidence and the remedies.
@@ -224,7 +219,7 @@ impl<'a, 'i, T> FoundTroubles<'a, 'i, T> {
 }
 
 /// Every object of which `find` finds something in a cluster that was looked into.
-pub(in crate::diagnose) fn per_object<'a, 'i, T, ReadResult: IntoIterator<Item = T>>(
+pub fn per_object<'a, 'i, T, ReadResult: IntoIterator<Item = T>>(
     cx: &'a DiagnosisContext<'i>,
     rule: &Rule,
     find: impl Fn(&MemberSighting<'a, 'i>) -> ReadResult,
@@ -250,7 +245,7 @@ pub(in crate::diagnose) fn per_object<'a, 'i, T, ReadResult: IntoIterator<Item =
 }
 
 /// Every workload with pods in a state that `find` recognizes.
-pub(in crate::diagnose) fn per_pod<'a, 'i, T>(
+pub fn per_pod<'a, 'i, T>(
     cx: &'a DiagnosisContext<'i>,
     rule: &Rule,
     find: impl Fn(&PodTrouble<'i>) -> Option<T>,
@@ -275,7 +270,7 @@ macro_rules! in_state {
 pub(in crate::diagnose) use in_state;
 
 /// Adds how far the rollouts of an object have come in the clusters that were looked into.
-pub(in crate::diagnose) fn statuses(
+pub fn statuses(
     cx: &DiagnosisContext<'_>,
     subject: &Subject,
     clusters: &[&str],
@@ -447,7 +442,7 @@ fn path(trouble: &PodTrouble<'_>, field: &str) -> String {
 }
 
 /// Adds a field of a container's status.
-pub(in crate::diagnose) fn status_field(
+pub fn status_field(
     finding: Finding,
     cluster: &str,
     trouble: &PodTrouble<'_>,
@@ -458,7 +453,7 @@ pub(in crate::diagnose) fn status_field(
 }
 
 /// Adds the end of a container: its last one, or the one before.
-pub(in crate::diagnose) fn container_end(
+pub fn container_end(
     finding: Finding,
     cluster: &str,
     trouble: &PodTrouble<'_>,
@@ -472,11 +467,7 @@ pub(in crate::diagnose) fn container_end(
 }
 
 /// Adds how often a container was started again, where that is known.
-pub(in crate::diagnose) fn restarts(
-    finding: Finding,
-    cluster: &str,
-    trouble: &PodTrouble<'_>,
-) -> Finding {
+pub fn restarts(finding: Finding, cluster: &str, trouble: &PodTrouble<'_>) -> Finding {
     match trouble.container.and_then(|place| place.status.restarts) {
         Some(restarts) => status_field(finding, cluster, trouble, "restartCount", restarts),
         None => finding,
@@ -484,7 +475,7 @@ pub(in crate::diagnose) fn restarts(
 }
 
 /// Adds the event that says why a container waits, else what its status says.
-pub(in crate::diagnose) fn event_or_waiting(
+pub fn event_or_waiting(
     finding: Finding,
     cluster: &str,
     trouble: &PodTrouble<'_>,
@@ -498,7 +489,7 @@ pub(in crate::diagnose) fn event_or_waiting(
 }
 
 /// The events about an object that count, the newest first.
-pub(in crate::diagnose) fn events<'i>(
+pub fn events<'i>(
     seen: &MemberSighting<'_, 'i>,
     kind: MemberKind,
     meta: &'i MemberMeta,
@@ -506,7 +497,7 @@ pub(in crate::diagnose) fn events<'i>(
     events_since(seen.look, kind, meta, seen.failing.since)
 }
 
-pub(in crate::diagnose) fn event(finding: Finding, cluster: &str, event: &Event) -> Finding {
+pub fn event(finding: Finding, cluster: &str, event: &Event) -> Finding {
     let counts = [("count", event.count), ("series.count", event.series.count)];
     let count = counts
         .into_iter()
@@ -530,11 +521,7 @@ pub(in crate::diagnose) fn event(finding: Finding, cluster: &str, event: &Event)
 }
 
 /// Says how to look into the clusters too, when nobody did.
-pub(in crate::diagnose) fn invite(
-    cx: &DiagnosisContext<'_>,
-    clusters: &[&str],
-    finding: Finding,
-) -> Finding {
+pub fn invite(cx: &DiagnosisContext<'_>, clusters: &[&str], finding: Finding) -> Finding {
     let looks = &cx.inventory.looks;
     if clusters.iter().any(|cluster| looks.contains_key(*cluster)) {
         return finding;
@@ -557,7 +544,7 @@ pub(in crate::diagnose) fn invite(
 const INSIDE: &str = "objects in the member cluster";
 
 /// What could not be seen in the clusters that were to be looked into, and why.
-pub(in crate::diagnose) fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChecked> {
+pub fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChecked> {
     let mut gaps: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     let mut single = Vec::new();
     if cx.inventory.looks.is_empty() {

@@ -8,7 +8,7 @@ use crate::report::{ComposeText, Finding, Severity, Subject, Verdict};
 use crate::rollout::{ClusterState, Health, Phase};
 
 /// A member cluster that a rollout still needs.
-pub(in crate::diagnose) struct NeededMember<'i> {
+pub struct NeededMember<'i> {
     pub name: &'i str,
     /// The stage in which the run updates it; `None` without a run.
     pub stage: Option<&'i str>,
@@ -36,7 +36,7 @@ impl NeededMember<'_> {
 
 /// The clusters that an unfinished run has not completed, or those in trouble of a placement
 /// without a run.
-pub(in crate::diagnose) fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMember<'i>> {
+pub fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMember<'i>> {
     let trouble = |name: &str| cx.troubles.iter().find(|failing| failing.cluster == name);
     // What fails before the Work is written is no matter of the agent.
     let on_hub = |failing: Option<&FailingCluster<'_>>| {

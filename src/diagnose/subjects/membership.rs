@@ -16,7 +16,7 @@ use crate::words::CommandLine;
 
 /// What became of a cluster of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::diagnose) enum ClusterFate {
+pub enum ClusterFate {
     /// Its binding is Unscheduled: the placement is to be taken from it.
     Unscheduled,
     /// Its MemberCluster is being deleted, or it has left.
@@ -27,7 +27,7 @@ pub(in crate::diagnose) enum ClusterFate {
 
 /// What became of a cluster that was in the run's stages; `None` when nothing did, as far as can
 /// be seen.
-pub(in crate::diagnose) fn fate(inventory: &Inventory, cluster: &str) -> Option<ClusterFate> {
+pub fn fate(inventory: &Inventory, cluster: &str) -> Option<ClusterFate> {
     match inventory.member(cluster) {
         Some(member) if member.is_leaving() => return Some(ClusterFate::Leaving),
         None if inventory.member_is_absent(cluster) => return Some(ClusterFate::Gone),
@@ -40,14 +40,14 @@ pub(in crate::diagnose) fn fate(inventory: &Inventory, cluster: &str) -> Option<
 }
 
 /// Whether a binding's cluster is in a stage of the run.
-pub(in crate::diagnose) fn is_recorded(cx: &DiagnosisContext<'_>, binding: &Binding) -> bool {
+pub fn is_recorded(cx: &DiagnosisContext<'_>, binding: &Binding) -> bool {
     let mut clusters = cx.rollout.iter().flat_map(Rollout::clusters);
     clusters.any(|it| it.name == binding.spec.cluster)
 }
 
 /// Whether undoing a change of the clusters lets the run continue: one that was picked since is dropped
 /// then, and no stage of the run removes it. Source: updaterun/validation.go:validateDeleteStageStatus.
-pub(in crate::diagnose) fn is_undone_by_undoing(cx: &DiagnosisContext<'_>) -> bool {
+pub fn is_undone_by_undoing(cx: &DiagnosisContext<'_>) -> bool {
     let bindings = &cx.inventory.bindings;
     let mut kept = bindings.iter().filter(|it| !it.is_unscheduled());
     bindings.is_complete() && kept.all(|it| is_recorded(cx, it))
@@ -57,10 +57,7 @@ pub(in crate::diagnose) fn is_undone_by_undoing(cx: &DiagnosisContext<'_>) -> bo
 /// bindings as they are now, in the order of their update.
 /// Source: updaterun/initialization.go:computeRunStageStatus. `None` when something that it takes
 /// was not seen in full.
-pub(in crate::diagnose) fn stage_now<'i>(
-    inventory: &'i Inventory,
-    stage: &Stage,
-) -> Option<Vec<&'i str>> {
+pub fn stage_now<'i>(inventory: &'i Inventory, stage: &Stage) -> Option<Vec<&'i str>> {
     if !inventory.bindings.is_complete() || !inventory.members.is_complete() {
         return None;
     }
@@ -87,7 +84,7 @@ pub(in crate::diagnose) fn stage_now<'i>(
 
 /// How one stage's clusters differ from those that the run recorded.
 #[derive(Debug, Default)]
-pub(in crate::diagnose) struct StageDifference<'i> {
+pub struct StageDifference<'i> {
     /// In the stage now, and not recorded.
     pub came: Vec<&'i str>,
     /// Recorded, and not in the stage now.
@@ -109,7 +106,7 @@ impl<'i> StageDifference<'i> {
 }
 
 /// Compares a stage's record with what it would be now.
-pub(in crate::diagnose) fn compare<'i>(
+pub fn compare<'i>(
     inventory: &'i Inventory,
     status: &'i StageStatus,
     stage: &Stage,
@@ -131,11 +128,7 @@ pub(in crate::diagnose) fn compare<'i>(
 
 /// What changed in the order of a stage that has the same clusters: `den-3 (order=5) now precedes
 /// atl-2 (order=7)`. Clusters with the same number go by name.
-pub(in crate::diagnose) fn reordering(
-    inventory: &Inventory,
-    status: &StageStatus,
-    stage: &Stage,
-) -> Option<String> {
+pub fn reordering(inventory: &Inventory, status: &StageStatus, stage: &Stage) -> Option<String> {
     let now = stage_now(inventory, stage)?;
     let recorded = status.clusters.iter().map(|cluster| cluster.name.as_str());
     let (moved, passed) = now
@@ -162,10 +155,7 @@ pub(in crate::diagnose) fn reordering(
 }
 
 /// The stage of a run by its position, with what the run recorded of the strategy.
-pub(in crate::diagnose) fn stage_at(
-    run: &UpdateRun,
-    index: u64,
-) -> Option<(&StageStatus, Option<&Stage>)> {
+pub fn stage_at(run: &UpdateRun, index: u64) -> Option<(&StageStatus, Option<&Stage>)> {
     let at = usize::try_from(index).ok()?;
     let status = run.status.stages.get(at)?;
     let spec = run
@@ -177,10 +167,7 @@ pub(in crate::diagnose) fn stage_at(
 }
 
 /// The name of the stage in which the run recorded a cluster.
-pub(in crate::diagnose) fn recorded_stage<'i>(
-    cx: &DiagnosisContext<'i>,
-    cluster: &str,
-) -> Option<&'i str> {
+pub fn recorded_stage<'i>(cx: &DiagnosisContext<'i>, cluster: &str) -> Option<&'i str> {
     let run = cx.run()?;
     run.status
         .stages
@@ -191,7 +178,7 @@ pub(in crate::diagnose) fn recorded_stage<'i>(
 
 /// Where undoing the change of the clusters lets a live run continue, that is the step, with the command that does
 /// so.
-pub(in crate::diagnose) fn undo(
+pub fn undo(
     cx: &DiagnosisContext<'_>,
     mut problem: Problem,
     command: Option<CommandLine>,
@@ -205,10 +192,7 @@ pub(in crate::diagnose) fn undo(
 
 /// What gives a cluster the label again for which the run's stage selected it, where it is one cluster and one
 /// label.
-pub(in crate::diagnose) fn relabel(
-    cx: &DiagnosisContext<'_>,
-    clusters: &BTreeSet<&str>,
-) -> Option<CommandLine> {
+pub fn relabel(cx: &DiagnosisContext<'_>, clusters: &BTreeSet<&str>) -> Option<CommandLine> {
     let cluster = clusters.first().filter(|_| clusters.len() == 1)?;
     let stage = recorded_stage(cx, cluster)?;
     let mut stages = cx.run()?.status.strategy.as_deref()?.stages.iter();

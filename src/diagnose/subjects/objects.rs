@@ -25,7 +25,7 @@ const SHOWN: usize = 3;
 
 /// Makes a finding for every object on a troubled cluster that the rule owns. Objects of the same
 /// name on several clusters become one finding. `describe` gives the sentence and adds the remedies.
-pub(in crate::diagnose) fn per_object(
+pub fn per_object(
     cx: &DiagnosisContext<'_>,
     rule: &Rule,
     describe: impl Fn(&AffectedObject<'_, '_>, Finding) -> Finding,
@@ -38,7 +38,7 @@ pub(in crate::diagnose) fn per_object(
 
 /// Makes a finding for everything that `subject` finds at fault, with all objects and clusters
 /// that it concerns.
-pub(in crate::diagnose) fn per_subject(
+pub fn per_subject(
     cx: &DiagnosisContext<'_>,
     rule: &Rule,
     subject: impl Fn(&ManifestTrouble<'_>) -> Option<Subject>,
@@ -64,10 +64,7 @@ pub(in crate::diagnose) fn per_subject(
 }
 
 /// Adds the override that changes the object, or one that did, where the content is at fault.
-pub(in crate::diagnose) fn with_override(
-    affected: &AffectedObject<'_, '_>,
-    finding: Finding,
-) -> Finding {
+pub fn with_override(affected: &AffectedObject<'_, '_>, finding: Finding) -> Finding {
     if finding.fault != Some(FaultOrigin::Content) {
         return finding;
     }
@@ -190,7 +187,7 @@ fn outdated_of<'i>(
 
 /// One finding, still without words, for what is at fault for one subject, in one stage, and
 /// explains the verdict or does not.
-pub(in crate::diagnose) fn grouped<'a, 'i: 'a, X>(
+pub fn grouped<'a, 'i: 'a, X>(
     cx: &DiagnosisContext<'_>,
     rule: &Rule,
     found: impl Iterator<Item = (Subject, &'a FailingCluster<'i>, X)>,
@@ -209,7 +206,7 @@ pub(in crate::diagnose) fn grouped<'a, 'i: 'a, X>(
 }
 
 /// A repair of the content, and that it is rolled out: a run keeps its snapshot.
-pub(in crate::diagnose) fn rolled_out(cx: &DiagnosisContext<'_>, repair: &str) -> String {
+pub fn rolled_out(cx: &DiagnosisContext<'_>, repair: &str) -> String {
     let keeps = match cx.run() {
         Some(_) => ": this one keeps its snapshot",
         None => "",
@@ -334,12 +331,12 @@ impl Finding {
 }
 
 /// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
-pub(in crate::diagnose) fn clusters(on: &[&FailingCluster<'_>]) -> String {
+pub fn clusters(on: &[&FailingCluster<'_>]) -> String {
     enumerate(on.iter().map(|failing| failing.cluster))
 }
 
 /// A finding about one cluster whose binding shows the trouble.
-pub(in crate::diagnose) fn on_cluster(
+pub fn on_cluster(
     cx: &DiagnosisContext<'_>,
     rule: &Rule,
     subject: Subject,
@@ -385,7 +382,7 @@ fn without_name(text: &str, cluster: &str) -> String {
 
 /// Makes a finding for what keeps Works from being written, where the rule speaks of that. `describe` is
 /// given the first of the clusters, and what its binding says.
-pub(in crate::diagnose) fn per_binding_problem<'a, 'i>(
+pub fn per_binding_problem<'a, 'i>(
     cx: &'a DiagnosisContext<'i>,
     rule: &Rule,
     subject: impl Fn(&FailingCluster<'i>, &BindingProblem) -> Option<Subject>,
@@ -412,7 +409,7 @@ pub(in crate::diagnose) fn per_binding_problem<'a, 'i>(
 
 /// Makes a finding for everything that `subject` finds at fault, from the bindings themselves: for
 /// troubles that are in no object's condition.
-pub(in crate::diagnose) fn per_trouble<'a, 'i>(
+pub fn per_trouble<'a, 'i>(
     cx: &'a DiagnosisContext<'i>,
     rule: &Rule,
     subject: impl Fn(&FailingCluster<'i>) -> Option<Subject>,

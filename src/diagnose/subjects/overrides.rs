@@ -13,7 +13,7 @@ use crate::rollout::versions::versions;
 use crate::words::{by_number, enumerate};
 
 /// Whether no snapshot of the override is left from which one was made.
-pub(in crate::diagnose) fn is_deleted(inventory: &Inventory, snapshot: &Subject) -> bool {
+pub fn is_deleted(inventory: &Inventory, snapshot: &Subject) -> bool {
     let overrides = &inventory.overrides;
     let name = names::override_of(&snapshot.name);
     let is_its = |it: &OverrideSnapshot| {
@@ -26,7 +26,7 @@ pub(in crate::diagnose) fn is_deleted(inventory: &Inventory, snapshot: &Subject)
 
 /// Whether an override fails on a cluster, and which generator says so: up to KubeFleet 0.3.1, the
 /// text names no override.
-pub(in crate::diagnose) fn refusing(failing: &FailingCluster<'_>) -> Option<WorkGenerator> {
+pub fn refusing(failing: &FailingCluster<'_>) -> Option<WorkGenerator> {
     match failing.trouble.problem.as_ref()? {
         BindingProblem::OverrideFailed { snapshot, .. } => Some(match snapshot {
             Some(_) => WorkGenerator::Newest,
@@ -37,14 +37,14 @@ pub(in crate::diagnose) fn refusing(failing: &FailingCluster<'_>) -> Option<Work
 }
 
 /// What cannot be applied on the clusters on which an override fails, as far as the texts tell.
-pub(in crate::diagnose) fn faults(cx: &DiagnosisContext<'_>) -> Vec<RenderFault> {
+pub fn faults(cx: &DiagnosisContext<'_>) -> Vec<RenderFault> {
     let failing = cx.troubles.iter();
     let refusing = failing.filter_map(|it| Some((NamedContent::of(it)?, refusing(it)?)));
     faults_of(cx, refusing.collect())
 }
 
 /// The same of clusters that a live run has still to reach.
-pub(in crate::diagnose) fn faults_ahead<'c>(cx: &'c DiagnosisContext<'_>) -> &'c [RenderFault] {
+pub fn faults_ahead<'c>(cx: &'c DiagnosisContext<'_>) -> &'c [RenderFault] {
     cx.faults_ahead.get_or_init(|| {
         let Some(run) = cx.run() else {
             return Vec::new();
@@ -73,9 +73,7 @@ pub(in crate::diagnose) fn faults_ahead<'c>(cx: &'c DiagnosisContext<'_>) -> &'c
 }
 
 /// What will hold a run which rests on clusters that it has still to reach.
-pub(in crate::diagnose) fn holds_ahead<'c>(
-    cx: &'c DiagnosisContext<'_>,
-) -> Option<&'c RenderFault> {
+pub fn holds_ahead<'c>(cx: &'c DiagnosisContext<'_>) -> Option<&'c RenderFault> {
     let holds =
         |cause: &FaultCause| matches!(cause, FaultCause::Operation(_) | FaultCause::Envelope(_));
     let mut faults = faults_ahead(cx).iter();
@@ -83,10 +81,7 @@ pub(in crate::diagnose) fn holds_ahead<'c>(
 }
 
 /// What comes of a fault on the clusters that the run has still to reach.
-pub(in crate::diagnose) fn describe_ahead(
-    cx: &DiagnosisContext<'_>,
-    fault: &RenderFault,
-) -> String {
+pub fn describe_ahead(cx: &DiagnosisContext<'_>, fault: &RenderFault) -> String {
     let them = by_number(fault.clusters.len(), "it", "them");
     format!(
         "{}. {} will be stuck when {} reaches {them}.",
@@ -114,7 +109,7 @@ fn faults_of<'i>(
 }
 
 /// What a live run brings to the clusters that it has still to reach, where that is more than its snapshot.
-pub(in crate::diagnose) fn ahead<'i>(cx: &DiagnosisContext<'i>) -> Vec<NamedContent<'i>> {
+pub fn ahead<'i>(cx: &DiagnosisContext<'i>) -> Vec<NamedContent<'i>> {
     let Some(rollout) = cx.rollout.as_ref().filter(|it| it.is_live()) else {
         return Vec::new();
     };
@@ -134,11 +129,7 @@ pub(in crate::diagnose) fn ahead<'i>(cx: &DiagnosisContext<'i>) -> Vec<NamedCont
 }
 
 /// Adds how an override differs from the snapshot of it that a run kept.
-pub(in crate::diagnose) fn compared(
-    finding: Finding,
-    now: &OverrideSnapshot,
-    kept: &str,
-) -> Finding {
+pub fn compared(finding: Finding, now: &OverrideSnapshot, kept: &str) -> Finding {
     let object = now.object();
     finding.created(&object, now.meta.created).look_with(
         "Compare both snapshots to see what was changed.",
@@ -147,7 +138,7 @@ pub(in crate::diagnose) fn compared(
 }
 
 /// What the controller says of an operation that failed.
-pub(in crate::diagnose) struct SaidOfOperation<'s> {
+pub struct SaidOfOperation<'s> {
     /// The override snapshot; `None` where that is unknown.
     pub over: Option<&'s Subject>,
     /// The object, in the reader's short form.
@@ -157,7 +148,7 @@ pub(in crate::diagnose) struct SaidOfOperation<'s> {
 
 /// The operation of an override that cannot be applied for a cluster, and the objects to which it
 /// cannot, where the faults tell.
-pub(in crate::diagnose) fn operation<'f>(
+pub fn operation<'f>(
     faults: &'f [RenderFault],
     cluster: &str,
     said: &SaidOfOperation<'_>,

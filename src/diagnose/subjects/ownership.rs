@@ -9,7 +9,7 @@ use crate::rollout::ManifestTrouble;
 use crate::words::distinct;
 
 /// The rule that speaks of an object's problem; `None` when nothing is wrong with the object.
-pub(in crate::diagnose) fn of_manifest(manifest: &ManifestTrouble<'_>) -> Option<&'static str> {
+pub fn of_manifest(manifest: &ManifestTrouble<'_>) -> Option<&'static str> {
     use ManifestProblem as P;
     Some(match &manifest.problem {
         P::Fine
@@ -69,7 +69,7 @@ pub(in crate::diagnose) fn of_manifest(manifest: &ManifestTrouble<'_>) -> Option
 }
 
 /// The rule that speaks of what keeps a binding's Works from being written.
-pub(in crate::diagnose) const fn of_binding(problem: &BindingProblem) -> &'static str {
+pub const fn of_binding(problem: &BindingProblem) -> &'static str {
     use BindingProblem as P;
     match problem {
         P::OverrideFailed { .. }
@@ -89,7 +89,7 @@ pub(in crate::diagnose) const fn of_binding(problem: &BindingProblem) -> &'stati
 }
 
 /// The rules that speak of a troubled cluster; none when nothing that it reports explains it.
-pub(in crate::diagnose) fn of_trouble(failing: &FailingCluster<'_>) -> Vec<&'static str> {
+pub fn of_trouble(failing: &FailingCluster<'_>) -> Vec<&'static str> {
     if let Some(problem) = &failing.trouble.problem {
         return vec![of_binding(problem)];
     }
@@ -123,15 +123,12 @@ const fn of_work(state: WorkState) -> Option<&'static str> {
 }
 
 /// Whether a rule speaks of the cluster's trouble and explains the verdict with it.
-pub(in crate::diagnose) fn is_explained(
-    cx: &DiagnosisContext<'_>,
-    failing: &FailingCluster<'_>,
-) -> bool {
+pub fn is_explained(cx: &DiagnosisContext<'_>, failing: &FailingCluster<'_>) -> bool {
     failing.explains(cx.verdict) && !of_trouble(failing).is_empty()
 }
 
 /// The troubled clusters of which the rule speaks.
-pub(in crate::diagnose) fn troubles<'a, 'i>(
+pub fn troubles<'a, 'i>(
     cx: &'a DiagnosisContext<'i>,
     code: &'static str,
 ) -> impl Iterator<Item = &'a FailingCluster<'i>> {

@@ -12,7 +12,7 @@ use crate::rollout::rollout_started;
 
 /// A cluster that the run lost while it was working on it.
 #[derive(Debug)]
-pub(in crate::diagnose) struct LostCluster<'c, 'i> {
+pub struct LostCluster<'c, 'i> {
     pub cluster: &'c str,
     pub stage: &'c str,
     /// The name of the binding that the text gives.
@@ -25,7 +25,7 @@ pub(in crate::diagnose) struct LostCluster<'c, 'i> {
 
 /// The run that took a binding over.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::diagnose) struct WinningRun<'i> {
+pub struct WinningRun<'i> {
     pub name: &'i str,
     /// The run, when it was seen.
     pub run: Option<&'i UpdateRun>,
@@ -34,7 +34,7 @@ pub(in crate::diagnose) struct WinningRun<'i> {
 }
 
 /// The clusters that the failure names as lost, or the one that a live run is going to end with.
-pub(in crate::diagnose) fn lost<'c, 'i>(cx: &'c DiagnosisContext<'i>) -> Vec<LostCluster<'c, 'i>> {
+pub fn lost<'c, 'i>(cx: &'c DiagnosisContext<'i>) -> Vec<LostCluster<'c, 'i>> {
     cx.causes()
         .chain(&cx.foreseen)
         .filter_map(|cause| match cause {
@@ -63,10 +63,7 @@ pub(in crate::diagnose) fn lost<'c, 'i>(cx: &'c DiagnosisContext<'i>) -> Vec<Los
 }
 
 /// The run, other than the case's own, that wrote the binding last.
-pub(in crate::diagnose) fn winner<'i>(
-    cx: &DiagnosisContext<'i>,
-    binding: &'i Binding,
-) -> Option<WinningRun<'i>> {
+pub fn winner<'i>(cx: &DiagnosisContext<'i>, binding: &'i Binding) -> Option<WinningRun<'i>> {
     let own = cx.run()?;
     let inventory = cx.inventory;
     if let Some(writer) = rollout_started(binding).run
@@ -109,10 +106,7 @@ pub(in crate::diagnose) fn winner<'i>(
 }
 
 /// The run that wrote a binding last, where it was created after the case's own had failed.
-pub(in crate::diagnose) fn written_later<'i>(
-    cx: &DiagnosisContext<'i>,
-    binding: &Binding,
-) -> Option<&'i UpdateRun> {
+pub fn written_later<'i>(cx: &DiagnosisContext<'i>, binding: &Binding) -> Option<&'i UpdateRun> {
     let run = cx.inventory.run_on(&rollout_started(binding).run?)?;
     failed_before(cx, run).map(|_| run)
 }
@@ -171,7 +165,7 @@ fn started(run: &UpdateRun, cluster: &str) -> Option<Timestamp> {
 }
 
 /// Where a run is, as the end of a sentence: `has succeeded`, `is under way`.
-pub(in crate::diagnose) fn describe_state(run: &UpdateRun) -> &'static str {
+pub fn describe_state(run: &UpdateRun) -> &'static str {
     let conditions = &run.status.conditions;
     if run.meta.is_deleting() {
         return "is being deleted";

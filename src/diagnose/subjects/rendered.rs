@@ -16,7 +16,7 @@ use crate::rollout::versions::Version;
 
 /// What a cluster is to get, as its binding or a run names it.
 #[derive(Clone, Copy)]
-pub(in crate::diagnose) struct NamedContent<'i> {
+pub struct NamedContent<'i> {
     pub member: Option<&'i MemberCluster>,
     pub index: &'i str,
     pub cluster_overrides: &'i [String],
@@ -25,7 +25,7 @@ pub(in crate::diagnose) struct NamedContent<'i> {
 
 impl<'i> NamedContent<'i> {
     /// `None` where the binding names no snapshot.
-    pub(in crate::diagnose) fn of(failing: &FailingCluster<'i>) -> Option<Self> {
+    pub fn of(failing: &FailingCluster<'i>) -> Option<Self> {
         let spec = &failing.binding.spec;
         Some(Self {
             member: failing.member,
@@ -41,7 +41,7 @@ impl<'i> NamedContent<'i> {
 }
 
 /// The version that a cluster is to get, and its overrides.
-pub(in crate::diagnose) struct BoundVersion<'v, 'i> {
+pub struct BoundVersion<'v, 'i> {
     pub content: NamedContent<'i>,
     pub version: &'v Version<'i>,
     pub overrides: Vec<&'i Arc<OverrideSnapshot>>,
@@ -49,7 +49,7 @@ pub(in crate::diagnose) struct BoundVersion<'v, 'i> {
 
 impl<'v, 'i> BoundVersion<'v, 'i> {
     /// `None` where a part of them was not seen.
-    pub(in crate::diagnose) fn of(
+    pub fn of(
         inventory: &'i Inventory,
         all: &'v [Version<'i>],
         content: NamedContent<'i>,
@@ -70,14 +70,14 @@ impl<'v, 'i> BoundVersion<'v, 'i> {
     }
 
     /// Of which objects the texts are needed to put it together.
-    pub(in crate::diagnose) fn texts(&self) -> impl Iterator<Item = ObjectRef> {
+    pub fn texts(&self) -> impl Iterator<Item = ObjectRef> {
         let parts = self.version.parts.iter().map(|part| part.object());
         parts.chain(self.overrides.iter().map(|it| it.object()))
     }
 }
 
 /// Puts together what clusters are to get, those of one version at once, as far as the texts tell.
-pub(in crate::diagnose) fn rendered<'v, 'i, T>(
+pub fn rendered<'v, 'i, T>(
     inventory: &'i Inventory,
     all: &'v [Version<'i>],
     clusters: impl Iterator<Item = (T, NamedContent<'i>, WorkGenerator)>,

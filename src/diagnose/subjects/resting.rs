@@ -5,7 +5,7 @@ use crate::rollout::Rollout;
 use crate::words::{count, enumerate};
 
 /// How far a stopped run is, and what still counts meanwhile.
-pub(in crate::diagnose) fn stopped(rollout: &Rollout<'_>) -> String {
+pub fn stopped(rollout: &Rollout<'_>) -> String {
     let run = rollout.run.object();
     let (done, total) = rollout.done_of();
     let clusters = count(total, "cluster");
@@ -21,7 +21,7 @@ pub(in crate::diagnose) fn stopped(rollout: &Rollout<'_>) -> String {
 }
 
 /// A step that lets a run remove its placement from clusters, as `Resume it` does.
-pub(in crate::diagnose) fn removes(step: &str, clusters: &[&str]) -> String {
+pub fn removes(step: &str, clusters: &[&str]) -> String {
     format!(
         "{step} only if the workloads on {} may be deleted: it removes the placement there.",
         enumerate(clusters)
@@ -29,7 +29,7 @@ pub(in crate::diagnose) fn removes(step: &str, clusters: &[&str]) -> String {
 }
 
 /// For what a run is initialized that was not started, after its name.
-pub(in crate::diagnose) fn not_started(rollout: &Rollout<'_>) -> String {
+pub fn not_started(rollout: &Rollout<'_>) -> String {
     if rollout.done_of().0 > 0 {
         return "waits to be started again.".to_owned();
     }

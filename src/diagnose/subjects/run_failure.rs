@@ -12,7 +12,7 @@ use crate::rollout::Phase;
 use crate::words::enumerate;
 
 /// A finding that explains the failure of the run, with the controller's text as evidence.
-pub(in crate::diagnose) fn finding(
+pub fn finding(
     cx: &DiagnosisContext<'_>,
     rule: &Rule,
     subject: impl Into<Subject>,
@@ -28,7 +28,7 @@ pub(in crate::diagnose) fn finding(
 }
 
 /// Whether the run failed before it had done anything.
-pub(in crate::diagnose) fn initializing(cx: &DiagnosisContext<'_>) -> bool {
+pub fn initializing(cx: &DiagnosisContext<'_>) -> bool {
     cx.failure
         .as_ref()
         .is_some_and(|failure| failure.initializing)
@@ -36,12 +36,7 @@ pub(in crate::diagnose) fn initializing(cx: &DiagnosisContext<'_>) -> bool {
 
 /// A refusal as a run met it, and a new run, which every repair needs: a failed one never
 /// continues. Or one that a live run will meet, unless it is repaired before.
-pub(in crate::diagnose) fn refused(
-    cx: &DiagnosisContext<'_>,
-    rule: &Rule,
-    problem: Problem,
-    fixed: bool,
-) -> Finding {
+pub fn refused(cx: &DiagnosisContext<'_>, rule: &Rule, problem: Problem, fixed: bool) -> Finding {
     if cx.failure.is_none() {
         let problem = ahead(cx, problem);
         let name = &cx.run_object().name;
@@ -61,11 +56,7 @@ pub(in crate::diagnose) fn refused(
 }
 
 /// The same for a snapshot that a run asks for: what it asks for is the first that was read.
-pub(in crate::diagnose) fn asked(
-    cx: &DiagnosisContext<'_>,
-    rule: &Rule,
-    problem: Problem,
-) -> Finding {
+pub fn asked(cx: &DiagnosisContext<'_>, rule: &Rule, problem: Problem) -> Finding {
     let evidence = problem.evidence.clone();
     let asked = cx.run().map(|run| &run.spec.snapshot_index);
     let mut problem = Problem {
@@ -78,17 +69,13 @@ pub(in crate::diagnose) fn asked(
 }
 
 /// The same without a new run.
-pub(in crate::diagnose) fn finding_without_run(
-    cx: &DiagnosisContext<'_>,
-    rule: &Rule,
-    problem: Problem,
-) -> Finding {
+pub fn finding_without_run(cx: &DiagnosisContext<'_>, rule: &Rule, problem: Problem) -> Finding {
     let finding = finding(cx, rule, problem.subject.clone(), &problem.message);
     problem.told_in(finding)
 }
 
 /// The live run that will be checked against its recorded state again: initialized and not over.
-pub(in crate::diagnose) fn live_run<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i UpdateRun> {
+pub fn live_run<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i UpdateRun> {
     let rollout = cx.rollout.as_ref()?;
     matches!(
         rollout.phase,
@@ -98,19 +85,19 @@ pub(in crate::diagnose) fn live_run<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i
 }
 
 /// The end of a sentence about a live run that cannot pass its next check.
-pub(in crate::diagnose) fn will_fail(cx: &DiagnosisContext<'_>) -> String {
+pub fn will_fail(cx: &DiagnosisContext<'_>) -> String {
     format!("so the run will fail {}", cx.outlook.fails_when(cx.verdict))
 }
 
 /// A problem for which a live run will fail, which its message says then.
-pub(in crate::diagnose) fn ahead(cx: &DiagnosisContext<'_>, problem: Problem) -> Problem {
+pub fn ahead(cx: &DiagnosisContext<'_>, problem: Problem) -> Problem {
     let lacks = problem.message.trim_end_matches('.');
     let message = format!("{lacks}, {}.", will_fail(cx));
     Problem { message, ..problem }
 }
 
 /// The end of a sentence about what ends a run: nothing, once it has failed.
-pub(in crate::diagnose) fn so(cx: &DiagnosisContext<'_>) -> String {
+pub fn so(cx: &DiagnosisContext<'_>) -> String {
     match cx.failure {
         Some(_) => String::new(),
         None => format!(", {}", will_fail(cx)),
@@ -118,7 +105,7 @@ pub(in crate::diagnose) fn so(cx: &DiagnosisContext<'_>) -> String {
 }
 
 /// Until when a change under a live run can be undone.
-pub(in crate::diagnose) fn in_time(cx: &DiagnosisContext<'_>) -> &'static str {
+pub fn in_time(cx: &DiagnosisContext<'_>) -> &'static str {
     match cx.verdict {
         Verdict::Stopped => "before you resume the run",
         Verdict::NotStarted => "before you start the run",
@@ -133,12 +120,12 @@ pub(in crate::diagnose) fn in_time(cx: &DiagnosisContext<'_>) -> &'static str {
 }
 
 /// The step that takes a change under a live run back.
-pub(in crate::diagnose) fn undo_in_time(cx: &DiagnosisContext<'_>) -> String {
+pub fn undo_in_time(cx: &DiagnosisContext<'_>) -> String {
     format!("Undo the change {}, if it was a mistake.", in_time(cx))
 }
 
 /// Adds the step that follows every repair: a failed run never continues.
-pub(in crate::diagnose) fn then_new_run(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
+pub fn then_new_run(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     let action = format!(
         "Then start a new run: {} has failed for good.",
         cx.run_object().name
@@ -147,7 +134,7 @@ pub(in crate::diagnose) fn then_new_run(cx: &DiagnosisContext<'_>, finding: Find
 }
 
 /// Adds the only step that is left when the cause is fixed.
-pub(in crate::diagnose) fn just_new_run(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
+pub fn just_new_run(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     // What is only under way says nothing yet.
     let told = cx.troubles.iter().filter(|it| it.trouble.is_told());
     let names: BTreeSet<_> = told.map(|it| it.cluster).collect();

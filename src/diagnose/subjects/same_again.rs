@@ -37,20 +37,20 @@ fn compared<'i>(cx: &DiagnosisContext<'i>) -> Option<(Version<'i>, Version<'i>)>
 }
 
 /// Of which objects the texts are needed to know.
-pub(in crate::diagnose) fn texts(cx: &DiagnosisContext<'_>) -> Vec<ObjectRef> {
+pub fn texts(cx: &DiagnosisContext<'_>) -> Vec<ObjectRef> {
     let both = compared(cx).filter(|_| !failing(cx).is_empty()).into_iter();
     let parts = both.flat_map(|(now, then)| [now.parts, then.parts]);
     parts.flatten().map(ResourceSnapshot::object).collect()
 }
 
 /// Whether a rollback gets stuck on an object as the run does.
-pub(in crate::diagnose) fn fails_again(cx: &DiagnosisContext<'_>) -> bool {
+pub fn fails_again(cx: &DiagnosisContext<'_>) -> bool {
     let failing = lasting(cx);
     changes(cx, &failing).is_some_and(|changes| changes.contains(&false))
 }
 
 /// Whether a rollback surely changes every object that the run waits for.
-pub(in crate::diagnose) fn changes_what_fails(cx: &DiagnosisContext<'_>) -> bool {
+pub fn changes_what_fails(cx: &DiagnosisContext<'_>) -> bool {
     changes(cx, &failing(cx)).is_some_and(|changes| !changes.contains(&false))
 }
 

@@ -14,7 +14,7 @@ use crate::rollout::ManifestTrouble;
 use crate::words::enumerate;
 
 #[derive(Clone, Copy)]
-pub(in crate::diagnose) struct SentManifest<'i> {
+pub struct SentManifest<'i> {
     pub work: &'i Work,
     /// Its place in the Work.
     at: usize,
@@ -66,7 +66,7 @@ impl<'i> SentManifest<'i> {
 
 /// What keeps an object from all of these clusters that the same content brings: the object's own
 /// problem.
-pub(in crate::diagnose) fn refused<'i>(
+pub fn refused<'i>(
     on: &[&FailingCluster<'i>],
     is_wanted: impl Fn(&ManifestTrouble<'i>) -> bool,
 ) -> Option<BTreeSet<CausedBy>> {
@@ -82,7 +82,7 @@ pub(in crate::diagnose) fn refused<'i>(
 }
 
 /// What follows from the troubles of other objects, which are fixed first.
-pub(in crate::diagnose) fn caused_by(mut finding: Finding, causes: BTreeSet<CausedBy>) -> Finding {
+pub fn caused_by(mut finding: Finding, causes: BTreeSet<CausedBy>) -> Finding {
     let codes: BTreeSet<_> = causes.iter().map(|cause| cause.code.as_str()).collect();
     finding = finding.look(format!("Resolve {} first.", enumerate(codes)));
     finding.root_cause = false;

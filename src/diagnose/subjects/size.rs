@@ -8,7 +8,7 @@ use crate::rollout::limits;
 
 /// Adds, to a finding that the controller does not write a run's status, that the run may be too
 /// large to be written.
-pub(in crate::diagnose) fn explain(cx: &DiagnosisContext<'_>, mut finding: Finding) -> Finding {
+pub fn explain(cx: &DiagnosisContext<'_>, mut finding: Finding) -> Finding {
     let Some(run) = cx.run() else {
         return finding;
     };

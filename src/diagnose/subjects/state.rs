@@ -12,7 +12,7 @@ use crate::rollout::{Phase, Rollout};
 use crate::words::count;
 
 /// The sentence about a case: its state, how far it has come, and why, when that is known.
-pub(in crate::diagnose) fn sentence(cx: &DiagnosisContext<'_>, because: Option<&str>) -> String {
+pub fn sentence(cx: &DiagnosisContext<'_>, because: Option<&str>) -> String {
     let subject = cx.run_object();
     let about = if subject == *cx.target() {
         cx.target().to_string()
@@ -68,7 +68,7 @@ pub(in crate::diagnose) fn sentence(cx: &DiagnosisContext<'_>, because: Option<&
 }
 
 /// Whether clusters of an External placement have content, and no run is left that brought it.
-pub(in crate::diagnose) fn has_content_without_run(cx: &DiagnosisContext<'_>) -> bool {
+pub fn has_content_without_run(cx: &DiagnosisContext<'_>) -> bool {
     let placement = cx.inventory.placement.present();
     let mut bindings = cx.inventory.bindings.iter();
     cx.rollout.is_none()
@@ -167,9 +167,7 @@ fn others_now(rollout: &Rollout<'_>) -> String {
 const INITIALIZATION: SignedDuration = SignedDuration::from_secs(60);
 
 /// How long a run has been waiting for its initialization, when that is too long.
-pub(in crate::diagnose) fn initialization_overdue(
-    cx: &DiagnosisContext<'_>,
-) -> Option<SignedDuration> {
+pub fn initialization_overdue(cx: &DiagnosisContext<'_>) -> Option<SignedDuration> {
     let rollout = cx.rollout.as_ref()?;
     let age = cx.now().duration_since(rollout.run.meta.created?);
     (rollout.phase == Phase::Initializing && age > INITIALIZATION).then_some(age)

@@ -20,7 +20,7 @@ use crate::rollout::versions::{Version, versions};
 
 /// Why a cluster is not sent an object.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::diagnose) enum UnsentWhy<'i> {
+pub enum UnsentWhy<'i> {
     /// Its snapshot does not have the object, but this part of another one does.
     Dropped(&'i ResourceSnapshot),
     /// A rule of an override, from 0, deletes it there.
@@ -28,7 +28,7 @@ pub(in crate::diagnose) enum UnsentWhy<'i> {
 }
 
 /// A workload that does not become available in a cluster, and what of its needs is not sent there.
-pub(in crate::diagnose) struct UnsentNeeds<'a, 'i> {
+pub struct UnsentNeeds<'a, 'i> {
     pub failing: &'a FailingCluster<'i>,
     pub manifest: &'a ManifestTrouble<'i>,
     /// The parts of the snapshot that the cluster is to get.
@@ -39,7 +39,7 @@ pub(in crate::diagnose) struct UnsentNeeds<'a, 'i> {
 }
 
 /// What is lost on the way from some snapshot to a cluster.
-pub(in crate::diagnose) struct LostObjects<'v, 'i> {
+pub struct LostObjects<'v, 'i> {
     all: &'v [Version<'i>],
     /// By index: what that version does not have and another one does.
     dropped: BTreeMap<&'v str, BTreeMap<ManifestKey, &'i ResourceSnapshot>>,
@@ -54,7 +54,7 @@ fn waiting<'a, 'i>(
 }
 
 impl<'v, 'i> LostObjects<'v, 'i> {
-    pub(in crate::diagnose) const fn new(all: &'v [Version<'i>]) -> Self {
+    pub const fn new(all: &'v [Version<'i>]) -> Self {
         Self {
             all,
             dropped: BTreeMap::new(),
@@ -62,11 +62,7 @@ impl<'v, 'i> LostObjects<'v, 'i> {
     }
 
     /// Whether a workload of the cluster may need what it is not sent: only its manifest can tell.
-    pub(in crate::diagnose) fn may_need(
-        &mut self,
-        failing: &FailingCluster<'i>,
-        bound: &BoundVersion<'v, 'i>,
-    ) -> bool {
+    pub fn may_need(&mut self, failing: &FailingCluster<'i>, bound: &BoundVersion<'v, 'i>) -> bool {
         let namespaces: BTreeSet<&str> = waiting(failing).map(|it| it.namespace).collect();
         if namespaces.is_empty() {
             return false;
@@ -154,7 +150,7 @@ fn needed<'i>(
 }
 
 /// Whether anything that pods may need is lost at all, without a look at clusters.
-pub(in crate::diagnose) fn is_possible(inventory: &Inventory) -> bool {
+pub fn is_possible(inventory: &Inventory) -> bool {
     let mut overrides = inventory.overrides.iter();
     if overrides.any(|over| rules_of(over).iter().any(is_deletion)) {
         return true;
@@ -192,9 +188,7 @@ fn deletion<'i>(
 
 /// The workloads that do not become available, with what of their needs is not sent to their clusters.
 /// Where a member cluster was looked into, only what its pods wait for.
-pub(in crate::diagnose) fn needs_unsent<'a, 'i>(
-    cx: &'a DiagnosisContext<'i>,
-) -> Vec<UnsentNeeds<'a, 'i>> {
+pub fn needs_unsent<'a, 'i>(cx: &'a DiagnosisContext<'i>) -> Vec<UnsentNeeds<'a, 'i>> {
     let mut found = Vec::new();
     if cx.inventory.texts.is_empty() {
         return found;

@@ -14,7 +14,7 @@ use crate::rollout::{ClusterState, Gate, Phase, Rollout, STUCK_AFTER, StageState
 use crate::words::distinct;
 
 /// The verdict about a run: a controller that does not write what it owes lets nothing continue.
-pub(in crate::diagnose) fn of_run(rollout: &Rollout<'_>) -> Verdict {
+pub fn of_run(rollout: &Rollout<'_>) -> Verdict {
     match of_status(rollout) {
         Verdict::Progressing | Verdict::Stopping | Verdict::WaitingForTimer
             if is_silent(rollout) =>
@@ -48,7 +48,7 @@ fn of_status(rollout: &Rollout<'_>) -> Verdict {
 const DELETION: SignedDuration = SignedDuration::from_secs(120);
 
 /// That a run is terminating for longer than its controller takes.
-pub(in crate::diagnose) fn held_deletion(rollout: &Rollout<'_>) -> Option<String> {
+pub fn held_deletion(rollout: &Rollout<'_>) -> Option<String> {
     let deleted = rollout.run.meta.deleted;
     let deleted = deleted.filter(|_| rollout.phase == Phase::Deleting)?;
     let lasting = rollout.now.duration_since(deleted);
@@ -140,17 +140,14 @@ fn waiting(rollout: &Rollout<'_>) -> Verdict {
 
 /// Whether an open approval still needs a person. An approval that counts is taken at the next
 /// look; one that is not seen counts as missing, as the run itself says.
-pub(in crate::diagnose) fn needs_a_person(gate: &Gate<'_>) -> bool {
+pub fn needs_a_person(gate: &Gate<'_>) -> bool {
     !gate
         .own_request()
         .is_some_and(|request| request.counts() || request.is_accepted())
 }
 
 /// The verdict about a placement that no run has touched.
-pub(in crate::diagnose) fn of_placement(
-    inventory: &Inventory,
-    troubles: &[FailingCluster<'_>],
-) -> Verdict {
+pub fn of_placement(inventory: &Inventory, troubles: &[FailingCluster<'_>]) -> Verdict {
     if inventory.target.kind.concept() == crate::kubefleet::Concept::UpdateRun {
         return Verdict::Unknown;
     }
