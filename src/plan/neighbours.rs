@@ -162,10 +162,8 @@ fn active(
     }
     let stops = !other.state_ignored && !other.blocks_stop() && missing.is_none();
     if other.phase == Phase::Executing && stops && run.spec.wants() == RunState::Run {
-        return warning.fix_with(
-            "Stop it first, or wait until it ends.",
-            draft.command("stop").arg(name),
-        );
+        let action = "Stop it first, or wait until it ends.";
+        return warning.fix_with(action, draft.command("stop").arg(name));
     }
     warning
         .look_with(

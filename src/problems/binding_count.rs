@@ -88,9 +88,7 @@ pub fn binding_count(
                 .fix(step);
         }
     }
-    problem.look_with(
-        "List the bindings: the scheduler must create the missing ones, or remove the extra ones, \
-         before a new run.",
-        of_placement(object, Concept::Binding),
-    )
+    let action = "List the bindings: the scheduler must create the missing ones, or remove the extra ones, \
+                  before a new run.";
+    problem.look_with(action, of_placement(object, Concept::Binding))
 }

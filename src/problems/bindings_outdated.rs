@@ -24,8 +24,6 @@ pub fn bindings_outdated(
         let path = "spec.schedulingPolicySnapshotName";
         problem = problem.evidence(binding.object(), path, &binding.spec.policy_snapshot);
     }
-    problem.look_with(
-        "Check whether the scheduler makes progress: see the Scheduled condition.",
-        policy.object().kubectl("get").flag("-o", "yaml"),
-    )
+    let action = "Check whether the scheduler makes progress: see the Scheduled condition.";
+    problem.look_with(action, policy.object().kubectl("get").flag("-o", "yaml"))
 }

@@ -70,11 +70,9 @@ pub fn no_stage(
     // No label helps there. Source: updaterun/initialization.go:computeRunStageStatus.
     let mut stages = map.iter().flat_map(|map| &map.strategy.stages);
     if map.is_some() && stages.all(|stage| stage.selector.is_none()) {
-        return problem.fix_with(
-            "Give the stages a `labelSelector`: a stage without one takes no cluster, and \
-             `labelSelector: {}` takes all.",
-            strategy.kubectl("edit"),
-        );
+        let action = "Give the stages a `labelSelector`: a stage without one takes no cluster, and \
+                      `labelSelector: {}` takes all.";
+        return problem.fix_with(action, strategy.kubectl("edit"));
     }
     problem.fix_with(
         format!(

@@ -39,8 +39,6 @@ pub fn placement_deleted(inventory: &Inventory, object: &ObjectRef, so: &str) ->
         let left = of_placement(object, Concept::Binding);
         return problem.look_with("List what is left of it.", left);
     }
-    problem.look_with(
-        "Check what delays its deletion.",
-        object.kubectl("get").flag("-o", "yaml"),
-    )
+    let action = "Check what delays its deletion.";
+    problem.look_with(action, object.kubectl("get").flag("-o", "yaml"))
 }

@@ -60,10 +60,8 @@ pub fn placement_missing(
         problem = problem.look_with(action, of(meant, "plan"));
     }
     if let [meant] = meant.as_slice() {
-        problem = problem.fix_with(
-            "Then start a new run that names it: the field is immutable.",
-            of(meant, "run"),
-        );
+        let step = "Then start a new run that names it: the field is immutable.";
+        problem = problem.fix_with(step, of(meant, "run"));
     }
     problem.fix(MAKE_PLACEMENT)
 }

@@ -32,11 +32,9 @@ pub fn not_latest(inventory: &Inventory, object: &ObjectRef, tense: RefusalTense
              writes a deleted policy snapshot again only then.",
         );
     }
-    problem.look_with(
-        "Wait until the placement controller has written the snapshot and the placement is \
-         scheduled.",
-        wait_until_scheduled(object),
-    )
+    let action = "Wait until the placement controller has written the snapshot and the placement is \
+                  scheduled.";
+    problem.look_with(action, wait_until_scheduled(object))
 }
 
 /// Several snapshots are marked: only a hand or a broken write does that.

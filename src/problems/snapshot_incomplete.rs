@@ -20,10 +20,8 @@ pub fn number_of_parts<B: ComposeText>(build: B, part: &ResourceSnapshot) -> B {
 
 /// Adds the step that shows which snapshots are whole.
 pub fn see_complete<B: ComposeText>(build: B, placement: &ObjectRef) -> B {
-    build.look_with(
-        "Check which snapshots are complete.",
-        placement.fleet("snapshots"),
-    )
+    let action = "Check which snapshots are complete.";
+    build.look_with(action, placement.fleet("snapshots"))
 }
 
 /// A run would be refused, or get a snapshot that lacks parts.

@@ -68,10 +68,8 @@ pub fn snapshot_missing(
     if inventory.placement.is_absent() || inventory.snapshots.is_known_empty() {
         return problem;
     }
-    problem.look_with(
-        "List the existing snapshots.",
-        object.scope().fleet("snapshots").arg(&object.name),
-    )
+    let action = "List the existing snapshots.";
+    problem.look_with(action, object.scope().fleet("snapshots").arg(&object.name))
 }
 
 /// The snapshot that a run asks for is no longer kept.
@@ -99,10 +97,8 @@ pub fn snapshot_pruned(
         let limit = placement.spec.revision_history_limit;
         problem = problem.evidence(object, "spec.revisionHistoryLimit", limit);
     }
-    problem.look_with(
-        "List the remaining snapshots, and the runs that rolled them out.",
-        object.scope().fleet("snapshots").arg(&object.name),
-    )
+    let action = "List the remaining snapshots, and the runs that rolled them out.";
+    problem.look_with(action, object.scope().fleet("snapshots").arg(&object.name))
 }
 
 /// The index that exists and is the same number as the one asked for, written otherwise: `01` for 1.

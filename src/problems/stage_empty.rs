@@ -66,10 +66,8 @@ pub fn stage_empty(
     }
     if !unselected.is_empty() {
         let placement = &inventory.placement_name;
-        return problem.look_with(
-            "Check why the placement selects others, if clusters should be in the stage.",
-            inventory.scope.fleet("clusters").arg(placement),
-        );
+        let action = "Check why the placement selects others, if clusters should be in the stage.";
+        return problem.look_with(action, inventory.scope.fleet("clusters").arg(placement));
     }
     if own.iter().any(|stage| stage.selector.is_none()) {
         return problem.fix(
@@ -77,10 +75,8 @@ pub fn stage_empty(
              no cluster, and `labelSelector: {}` takes all.",
         );
     }
-    problem.look_with(
-        "Compare the labels of the clusters with its selector, if clusters should be in it.",
-        show_labels(),
-    )
+    let step = "Compare the labels of the clusters with its selector, if clusters should be in it.";
+    problem.look_with(step, show_labels())
 }
 
 /// The clusters that a stage would take, if the placement selected them.

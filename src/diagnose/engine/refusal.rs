@@ -78,13 +78,11 @@ fn look(
             return member_gone(cx.inventory, command).or_else(|| until_gone(cx.inventory));
         };
         let (what, are) = outlook::leaving(&leaving);
-        return Some(Remedy::look(
-            format!(
-                "Wait until {what} {are} gone: until then, a new run fails ({}).",
-                failure.code
-            ),
-            plan(),
-        ));
+        let action = format!(
+            "Wait until {what} {are} gone: until then, a new run fails ({}).",
+            failure.code
+        );
+        return Some(Remedy::look(action, plan()));
     };
     // Of a placement that exists again, this is told with it.
     let is_told = |failure: &RunFailure| {

@@ -74,10 +74,8 @@ fn superseded(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
         Some(_) => "instead: it is later, and has started",
         None => "first: it is later, and has succeeded",
     };
-    let follow = Remedy::look(
-        format!("Check {} {how} on the same placement.", later.meta.name),
-        Some(cx.command("diagnose").arg(&later.meta.name)),
-    );
+    let action = format!("Check {} {how} on the same placement.", later.meta.name);
+    let follow = Remedy::look(action, Some(cx.command("diagnose").arg(&later.meta.name)));
     for finding in findings {
         if under_way.is_none() {
             let first = finding.remedies.first();
@@ -132,13 +130,11 @@ fn leaving(findings: &mut [Finding]) {
         finding
             .remedies
             .retain(|it| it.effect == Effect::ReadOnly && !it.continues());
-        let first = Remedy::look(
-            format!(
-                "Resolve FS205 first: the placement is to be removed from {}.",
-                enumerate(clusters)
-            ),
-            None,
+        let action = format!(
+            "Resolve FS205 first: the placement is to be removed from {}.",
+            enumerate(clusters)
         );
+        let first = Remedy::look(action, None);
         finding.remedies.insert(0, first);
     }
 }

@@ -63,10 +63,8 @@ pub(in crate::diagnose) fn replaced_or_deleted(
 ) -> Finding {
     let name = cx.run_object().name;
     if brings_together {
-        finding = finding.fix_with(
-            "Start a new run in its place to bring every cluster to the current content.",
-            cx.fresh_run_command(None),
-        );
+        let step = "Start a new run in its place to bring every cluster to the current content.";
+        finding = finding.fix_with(step, cx.fresh_run_command(None));
     }
     let delete = cx.command("delete").arg(&name);
     let action = format!(

@@ -184,10 +184,8 @@ impl<'i> DiagnosisContext<'i> {
         }
         let kind = "clusterresourceplacementevictions";
         let evictions = CommandLine::kubectl("get").arg(kind).flag("-o", "yaml");
-        finding.look_with(
-            "Check whether a ClusterResourcePlacementEviction deleted the binding.",
-            evictions,
-        )
+        let action = "Check whether a ClusterResourcePlacementEviction deleted the binding.";
+        finding.look_with(action, evictions)
     }
 
     /// The command that rolls out the same again, what the run pinned stays pinned: `retry` in place

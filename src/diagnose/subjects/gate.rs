@@ -297,11 +297,9 @@ pub(in crate::diagnose) fn unlisted(
         .finding(&run, message)
         .root()
         .condition(&run, rollout.progressing()?);
-    Some(finding.look_with(
-        "List the approval requests of the run: their label `kubernetes-fleet.io/targetUpdateRun` \
-         has its name.",
-        cx.command("approvals").arg(name),
-    ))
+    let action = "List the approval requests of the run: their label `kubernetes-fleet.io/targetUpdateRun` \
+                  has its name.";
+    Some(finding.look_with(action, cx.command("approvals").arg(name)))
 }
 
 /// What becomes of the timed waits of a run that is stopped, and of the gates that they are.

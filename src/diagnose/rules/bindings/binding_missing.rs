@@ -54,9 +54,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         "Check which clusters the scheduler picked, and why it rejected the others.",
         cx.of_placement(Concept::PolicySnapshot).flag("-o", "yaml"),
     );
-    Some(finding.next_run(
-        cx,
-        "Start a new run once the placement is scheduled: its stages are computed from the existing \
-         bindings.",
-    ))
+    let action = "Start a new run once the placement is scheduled: its stages are computed from the existing \
+                  bindings.";
+    Some(finding.next_run(cx, action))
 }

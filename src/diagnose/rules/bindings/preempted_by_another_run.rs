@@ -138,10 +138,8 @@ fn remedies(cx: &DiagnosisContext<'_>, mut finding: Finding, winner: WinningRun<
             None => cx.look_at_history(finding),
         };
         if winner.run.is_none() && cx.inventory.runs.is_complete() {
-            return finding.next_run(
-                cx,
-                "Start a new run, if you still want the content of this run: this one cannot continue.",
-            );
+            let step = "Start a new run, if you still want the content of this run: this one cannot continue.";
+            return finding.next_run(cx, step);
         }
         let action = format!(
             "Delete {}, which is of no more use: this changes nothing on its clusters.",

@@ -39,10 +39,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         "Restore the apply strategy {}, if the change was a mistake.",
         run_failure::in_time(cx)
     ));
-    vec![finding.next_run(
-        cx,
-        "Or start a new run: it uses the current apply strategy. This run cannot adopt the change.",
-    )]
+    let action =
+        "Or start a new run: it uses the current apply strategy. This run cannot adopt the change.";
+    vec![finding.next_run(cx, action)]
 }
 
 fn after_failure(cx: &DiagnosisContext<'_>, rule: &Rule, placement: &ObjectRef) -> Finding {
@@ -64,11 +63,9 @@ fn after_failure(cx: &DiagnosisContext<'_>, rule: &Rule, placement: &ObjectRef) 
     };
     let finding = run_failure::finding(cx, rule, placement, message);
     let finding = with_evidence(finding, cx, placement, &differences.unwrap_or_default());
-    finding.next_run(
-        cx,
-        "Check the placement's apply strategy, then start a new run: it records the current \
-         strategy.",
-    )
+    let action = "Check the placement's apply strategy, then start a new run: it records the current \
+                  strategy.";
+    finding.next_run(cx, action)
 }
 
 fn with_evidence(

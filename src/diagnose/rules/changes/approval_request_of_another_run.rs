@@ -106,9 +106,7 @@ fn finish(
             format!("Check whether {owner} exists and still waits for it: do not delete it then.");
         finding.look_with(action, cx.command("status").arg(owner))
     };
-    finding.next_run(
-        cx,
-        "Start a new run under a name that was never used: requests are named after the run and the \
-         stage.",
-    )
+    let step = "Start a new run under a name that was never used: requests are named after the run and the \
+                stage.";
+    finding.next_run(cx, step)
 }

@@ -87,8 +87,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     if let Some(undo) = undo {
         finding = finding.fix_with(undo, placement.kubectl("edit"));
     }
-    Some(finding.next_run(
-        cx,
-        "Start a new run: it is computed for the current number of clusters.",
-    ))
+    let action = "Start a new run: it is computed for the current number of clusters.";
+    Some(finding.next_run(cx, action))
 }

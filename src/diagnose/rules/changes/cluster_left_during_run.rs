@@ -158,9 +158,7 @@ fn finding(
             steps::member_clusters().arg(cluster).flag("-o", "yaml"),
         )
     };
-    finding.next_run(
-        cx,
-        "Start a new run: its deletion stage removes the placement from the clusters that left. One \
-         that left the fleet keeps its content.",
-    )
+    let step = "Start a new run: its deletion stage removes the placement from the clusters that left. One \
+                that left the fleet keeps its content.";
+    finding.next_run(cx, step)
 }

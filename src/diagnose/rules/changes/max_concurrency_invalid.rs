@@ -30,8 +30,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         );
     }
     let finding = run_failure::finding_without_run(cx, rule, problem);
-    Some(finding.next_run(
-        cx,
-        "Then start a new run: this one keeps the strategy that it recorded.",
-    ))
+    let action = "Then start a new run: this one keeps the strategy that it recorded.";
+    Some(finding.next_run(cx, action))
 }

@@ -60,10 +60,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     };
     // A run that is over changes nothing any more.
     let finding = if live {
-        finding.fix_with(
-            "Delete the run, if the deletion was intended: there is nothing to roll out.",
-            cx.command("delete").arg(&cx.run_object().name),
-        )
+        let action = "Delete the run, if the deletion was intended: there is nothing to roll out.";
+        finding.fix_with(action, cx.command("delete").arg(&cx.run_object().name))
     } else {
         finding
     };
@@ -72,10 +70,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     } else {
         "Or wait until the placement is gone, then create it again from its manifest."
     });
-    Some(finding.next_run(
-        cx,
-        "Then start a new run, once the placement exists again and is scheduled.",
-    ))
+    let step = "Then start a new run, once the placement exists again and is scheduled.";
+    Some(finding.next_run(cx, step))
 }
 
 /// What is missing first when a placement is deleted under a run.

@@ -68,8 +68,6 @@ fn with_details(
             latest.index(),
         );
     }
-    finding.next_run(
-        cx,
-        "Start a new run: it uses the current policy and clusters.",
-    )
+    let action = "Start a new run: it uses the current policy and clusters.";
+    finding.next_run(cx, action)
 }

@@ -169,11 +169,9 @@ fn take_back_or_new_run(
     } else {
         finding
     };
-    finding.next_run(
-        cx,
-        "Or start a new run: it computes its stages from the current clusters. This run cannot \
-         adopt the change.",
-    )
+    let action = "Or start a new run: it computes its stages from the current clusters. This run cannot \
+                  adopt the change.";
+    finding.next_run(cx, action)
 }
 
 /// The cluster, when it is about one.
@@ -263,11 +261,9 @@ fn finding(
                 cx.of_placement(Concept::Binding),
             );
     }
-    finding.next_run(
-        cx,
-        "Start a new run: it computes its stages from the current clusters. Do not change labels or \
-         membership while it runs.",
-    )
+    let action = "Start a new run: it computes its stages from the current clusters. Do not change labels or \
+                  membership while it runs.";
+    finding.next_run(cx, action)
 }
 
 /// Adds what the run recorded of the stage.

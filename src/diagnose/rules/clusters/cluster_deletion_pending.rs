@@ -68,10 +68,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             }
         }
         if let Some(binding) = cluster.binding.filter(|_| left == 0) {
-            finding = finding.look_with(
-                "Inspect the binding: its finalizers are all that is left.",
-                binding.object().kubectl("get").flag("-o", "yaml"),
-            );
+            let step = "Inspect the binding: its finalizers are all that is left.";
+            finding = finding.look_with(step, binding.object().kubectl("get").flag("-o", "yaml"));
         } else {
             let action = format!("List the remaining Works for {name}.");
             finding = finding.look_with(action, steps::works_for(&cx.placement_object(), name));

@@ -47,11 +47,9 @@ fn in_degraded_mode(
         "The API server of {on} rejects the manifest of {object}, so its differences come from a \
          full comparison. KubeFleet does not count that as a report."
     );
-    finding.new_run(
-        cx,
-        "Fix the manifest on the hub until the member's API server accepts it, then start a new \
-         run.",
-    )
+    let action = "Fix the manifest on the hub until the member's API server accepts it, then start a new \
+                  run.";
+    finding.new_run(cx, action)
 }
 
 /// Reports that failed without an object whose condition says so.

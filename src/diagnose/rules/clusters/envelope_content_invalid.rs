@@ -140,10 +140,8 @@ fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             ),
             None => finding,
         };
-        finding.new_run(
-            cx,
-            "Correct what it wraps, then start a new run in this one's place.",
-        )
+        let action = "Correct what it wraps, then start a new run in this one's place.";
+        finding.new_run(cx, action)
     });
     findings.collect()
 }

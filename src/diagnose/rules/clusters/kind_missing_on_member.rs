@@ -106,10 +106,9 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         let definition = usual_definition(manifest.group, manifest.kind);
         let trace =
             CommandLine::fleet("trace").arg(format!("customresourcedefinition/{definition}"));
-        finding = finding.look_with(
-            "Check whether another placement brings the definition there, and where that stands.",
-            trace.flag("--member", affected.cluster()),
-        );
+        let action =
+            "Check whether another placement brings the definition there, and where that stands.";
+        finding = finding.look_with(action, trace.flag("--member", affected.cluster()));
         unless = "if none does, ";
     }
     finding

@@ -130,10 +130,8 @@ fn silent_members(
     let finding = if works {
         finding.look("Check the member agents, and their connection to the hub's API server.")
     } else {
-        finding.look_with(
-            "Check whether the hub agent's pods run.",
-            steps::hub_agent(),
-        )
+        let action = "Check whether the hub agent's pods run.";
+        finding.look_with(action, steps::hub_agent())
     };
     vec![finding.look("Set the time of the reading with --now, if these objects come from a file.")]
 }

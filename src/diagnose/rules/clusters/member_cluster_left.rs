@@ -71,10 +71,8 @@ fn once_gone(cx: &DiagnosisContext<'_>, mut finding: Finding, member: &MemberClu
         all.push(member);
     }
     finding.remedies.extend(wait_until_gone(&all, cx.now()));
-    finding.fix_with(
-        "Then start a new run. To keep the cluster, join it again before.",
-        cx.new_run_command(),
-    )
+    let action = "Then start a new run. To keep the cluster, join it again before.";
+    finding.fix_with(action, cx.new_run_command())
 }
 
 /// Clusters that a live run is done with, and that are leaving the fleet: the stages must have a place for every

@@ -198,10 +198,8 @@ fn on_what_exists(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     }
     let latest = latest.map(|index| Version::of_index(cx.inventory, index));
     if latest.as_ref().is_some_and(Version::is_complete) {
-        finding.fix_with(
-            "Start a new run on an existing snapshot; latest is the newest.",
-            cx.fresh_run_command(Some("latest")),
-        )
+        let step = "Start a new run on an existing snapshot; latest is the newest.";
+        finding.fix_with(step, cx.fresh_run_command(Some("latest")))
     } else if let Some(latest) = latest {
         finding.fix(if created_twice(&latest.parts).is_some() {
             "Change the content on the hub, then start a new run without --snapshot: KubeFleet cannot \
@@ -219,10 +217,8 @@ fn on_what_exists(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
         } else {
             finding
         };
-        finding.fix_with(
-            "Start a new run on the current content, if that is as it was: the new snapshot gets the same index, \
-             so clusters that have that receive nothing.",
-            cx.fresh_run_command(None),
-        )
+        let advice = "Start a new run on the current content, if that is as it was: the new snapshot gets the same index, \
+                      so clusters that have that receive nothing.";
+        finding.fix_with(advice, cx.fresh_run_command(None))
     }
 }

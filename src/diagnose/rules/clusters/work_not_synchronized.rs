@@ -64,11 +64,9 @@ fn describe(
             finding.message = format!(
                 "The content for {clusters} is too large to be stored in one Work on the hub."
             );
-            finding.new_run(
-                cx,
-                "Make the content smaller, or split it over several placements, then start a new \
-                 run.",
-            )
+            let action = "Make the content smaller, or split it over several placements, then start a new \
+                          run.";
+            finding.new_run(cx, action)
         }
         BindingProblem::Forbidden { said } => {
             finding.message = format!(

@@ -314,8 +314,6 @@ fn fresh(affected: &AffectedObject<'_, '_>) -> Option<Timestamp> {
 
 fn goes_on_by_itself(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     let name = &cx.run_object().name;
-    finding.look_with(
-        "Wait: workloads take minutes to start.",
-        cx.command("status").arg(name),
-    )
+    let action = "Wait: workloads take minutes to start.";
+    finding.look_with(action, cx.command("status").arg(name))
 }

@@ -71,10 +71,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
         let finding = if rollout.phase.is_halted() || cx.is_resting() {
             finding
         } else {
-            finding.fix_with(
-                "Stop the run, if it is to stay.",
-                cx.command("stop").arg(&run.name),
-            )
+            let step = "Stop the run, if it is to stay.";
+            finding.fix_with(step, cx.command("stop").arg(&run.name))
         };
         let action =
             format!("{again} if {name} is to stay, then start a new run in this one's place.");

@@ -73,10 +73,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
     let anew = |finding: Finding| {
         let plan = cx.plan_command();
         let finding = finding.look_with("Check what a new run would do with it.", plan);
-        finding.fix_with(
-            "Start a new run, if the clusters should get the override as it is now.",
-            cx.new_run_command(),
-        )
+        let action = "Start a new run, if the clusters should get the override as it is now.";
+        finding.fix_with(action, cx.new_run_command())
     };
     changed.chain(lacking).map(anew).collect()
 }

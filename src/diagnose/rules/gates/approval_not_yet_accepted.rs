@@ -32,10 +32,9 @@ fn ahead(rule: &Rule, rollout: &Rollout<'_>, gate: &Gate<'_>) -> Option<Finding>
         .created(&object, request.meta.created);
     let inspect = object.kubectl("get").flag("-o", "yaml");
     let finding = finding.look_with("Check who made the request, and when.", inspect);
-    Some(finding.fix_with(
-        "Delete the request, if somebody is to decide there: the controller makes another one.",
-        object.kubectl("delete"),
-    ))
+    let action =
+        "Delete the request, if somebody is to decide there: the controller makes another one.";
+    Some(finding.fix_with(action, object.kubectl("delete")))
 }
 
 fn at_open_gate(
@@ -66,8 +65,6 @@ fn at_open_gate(
         .finding(&object, message)
         .stage(gate.stage)
         .condition(&object, approved);
-    Some(finding.look_with(
-        "Wait a minute and check again.",
-        cx.command("diagnose").arg(cx.run_object().name),
-    ))
+    let action = "Wait a minute and check again.";
+    Some(finding.look_with(action, cx.command("diagnose").arg(cx.run_object().name)))
 }

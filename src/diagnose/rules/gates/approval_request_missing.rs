@@ -91,10 +91,8 @@ fn deleted(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Fi
             "Resume the run when the rollout should continue; the new request has the same name.";
         resumed(cx, finding, resume)
     } else {
-        let finding = finding.look_with(
-            "Check again in a minute: the new request has the same name.",
-            cx.command("diagnose").arg(&run.name),
-        );
+        let action = "Check again in a minute: the new request has the same name.";
+        let finding = finding.look_with(action, cx.command("diagnose").arg(&run.name));
         let mut timers = rollout.open_timers().filter(|it| it.stage == gate.stage);
         if rollout.state_ignored {
             finding

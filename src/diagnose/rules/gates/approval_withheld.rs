@@ -53,8 +53,6 @@ fn of_gate(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Fi
     if !halted {
         finding = hold_back(cx, finding);
     }
-    Some(finding.fix_with(
-        "Approve it, if the rollout should continue after all.",
-        cx.command("approve").arg(name),
-    ))
+    let action = "Approve it, if the rollout should continue after all.";
+    Some(finding.fix_with(action, cx.command("approve").arg(name)))
 }

@@ -100,11 +100,9 @@ fn part_exists(cx: &DiagnosisContext<'_>) -> Option<Problem> {
          again, which is one of them.",
         twice.meta.name
     );
-    problem = problem.fix_with(
-        "Change the content on the hub, wait a minute, and start a new run in its place: it gets a new \
-         snapshot.",
-        cx.new_content_command(),
-    );
+    let action = "Change the content on the hub, wait a minute, and start a new run in its place: it gets a new \
+                  snapshot.";
+    problem = problem.fix_with(action, cx.new_content_command());
     let whole = versions.iter().rev().find(|version| version.is_complete());
     Some(match whole {
         Some(whole) => problem.fix_with(

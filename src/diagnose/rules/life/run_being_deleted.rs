@@ -50,15 +50,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             foreign.join(", ")
         ));
     } else if long {
-        finding = finding.look_with(
-            "Check whether the hub agent runs: it must remove its finalizer.",
-            steps::hub_agent(),
-        );
+        let action = "Check whether the hub agent runs: it must remove its finalizer.";
+        finding = finding.look_with(action, steps::hub_agent());
     } else {
-        finding = finding.look_with(
-            "Wait until it is gone.",
-            steps::wait_for(&run.object(), "delete"),
-        );
+        let step = "Wait until it is gone.";
+        finding = finding.look_with(step, steps::wait_for(&run.object(), "delete"));
     }
     Some(finding.look_with(
         "Check which snapshot each cluster has now.",

@@ -49,13 +49,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .arg("deployment")
         .arg("hub-agent");
     let agent = agent.namespace(names::AGENT_NAMESPACE).flag("-o", "wide");
-    let finding = finding.look_with(
-        "Check the version of the hub agent: 0.1 still works on the run, and would begin it again if you \
-         started it.",
-        agent,
-    );
-    Some(finding.fix_with(
-        "Start it, if the agent is 0.2 or later: it continues from where it was.",
-        cx.command("run").arg(&run.meta.name),
-    ))
+    let action = "Check the version of the hub agent: 0.1 still works on the run, and would begin it again if you \
+                  started it.";
+    let finding = finding.look_with(action, agent);
+    let step = "Start it, if the agent is 0.2 or later: it continues from where it was.";
+    Some(finding.fix_with(step, cx.command("run").arg(&run.meta.name)))
 }

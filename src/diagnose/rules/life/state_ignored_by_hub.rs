@@ -60,10 +60,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     );
     // An old agent that is at work would begin it again.
     if !known && hub.run_states.is_none() {
-        finding = finding.fix_with(
-            "Start it, if it has stalled since an upgrade of the hub agent.",
-            cx.command("run").arg(&run.meta.name),
-        );
+        let action = "Start it, if it has stalled since an upgrade of the hub agent.";
+        finding = finding.fix_with(action, cx.command("run").arg(&run.meta.name));
     }
     Some(
         finding

@@ -32,10 +32,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             finding = member_findings::container_end(finding, cluster, trouble, ended);
             finding = member_findings::restarts(finding, cluster, trouble);
         }
-        finding = finding.look_with(
-            "Read the log from before it was killed.",
-            group.previous_logs(),
-        );
+        let action = "Read the log from before it was killed.";
+        finding = finding.look_with(action, group.previous_logs());
         if limits.is_empty() {
             return finding.repair_there_or_on_hub(
                 group,

@@ -52,10 +52,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             finding = status_field(finding, cluster, trouble, "state.waiting.reason", *reason);
             finding = member_findings::event_or_waiting(finding, cluster, trouble, *event, message);
         }
-        finding = finding.look_with(
-            "Read the pod's events: they name the registry and its answer.",
-            group.describe_pod(),
-        );
+        let action = "Read the pod's events: they name the registry and its answer.";
+        finding = finding.look_with(action, group.describe_pod());
         if one == PullProblem::InvalidName {
             return finding.repair_on_hub(
                 group,

@@ -64,10 +64,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             PodHold::OnDelete => {
                 let delete = group.kubectl("delete").arg("pod");
                 let command = view.old_pod().map(|pod| delete.arg(&pod.meta.name));
-                finding.disrupt_with(
-                    "Delete the old pods one by one: each replacement has the new template.",
-                    command,
-                )
+                let step = "Delete the old pods one by one: each replacement has the new template.";
+                finding.disrupt_with(step, command)
             }
         };
         finding.then_continues(group.cx).repair_on_hub(

@@ -58,8 +58,7 @@ fn ahead_of_run(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -
         let started = binding.condition(reasons::ROLLOUT_STARTED);
         finding = finding.condition(&binding.object(), started);
     }
-    Some(finding.look_with(
-        "Check these clusters before you decide about the run: they have its content already.",
-        steps::clusters(&object),
-    ))
+    let action =
+        "Check these clusters before you decide about the run: they have its content already.";
+    Some(finding.look_with(action, steps::clusters(&object)))
 }

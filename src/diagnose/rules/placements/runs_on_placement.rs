@@ -37,10 +37,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         };
         finding = finding.computed(run.object(), &[path], state(run));
     }
-    Some(finding.look_with(
-        "Check which run rolled out which version, and when.",
-        cx.command("history").arg(&object.name),
-    ))
+    let action = "Check which run rolled out which version, and when.";
+    Some(finding.look_with(action, cx.command("history").arg(&object.name)))
 }
 
 /// The state of a run in a word or two, from its own conditions.
