@@ -71,11 +71,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             .severity(Severity::Warning)
     };
     let mut finding = finding;
-    finding = finding.known(
-        cx.run_object(),
-        "status.policyObservedClusterCount",
-        recorded,
-    );
+    let field = "status.policyObservedClusterCount";
+    finding = finding.known(cx.run_object(), field, recorded);
     if let (Some(policy), Some(wanted)) = (policy, wanted) {
         let path = if policy.policy_type() == "PickN" {
             format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS)

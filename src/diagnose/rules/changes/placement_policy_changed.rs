@@ -62,11 +62,8 @@ fn with_details(
 ) -> Finding {
     let mut finding = finding.evidence(cx.run_object(), "status.policySnapshotIndexUsed", recorded);
     if let Some(latest) = latest {
-        finding = finding.evidence(
-            latest.object(),
-            "metadata.labels[kubernetes-fleet.io/policy-index]",
-            latest.index(),
-        );
+        let path = "metadata.labels[kubernetes-fleet.io/policy-index]";
+        finding = finding.evidence(latest.object(), path, latest.index());
     }
     let action = "Start a new run: it uses the current policy and clusters.";
     finding.next_run(cx, action)

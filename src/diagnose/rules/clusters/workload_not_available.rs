@@ -159,11 +159,8 @@ fn without_nodes(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Fin
         .filter(|member| has_pods(affected.manifest.kind) && member.nodes() == Some("0"))
         .collect();
     for member in members.iter().take(3) {
-        finding = finding.evidence(
-            member.object(),
-            "status.properties[kubernetes-fleet.io/node-count].value",
-            "0",
-        );
+        let path = "status.properties[kubernetes-fleet.io/node-count].value";
+        finding = finding.evidence(member.object(), path, "0");
     }
     if members.len() == affected.on.len() {
         finding.fault = Some(FaultOrigin::Environment);

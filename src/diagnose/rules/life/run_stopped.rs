@@ -39,11 +39,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .evidence(run.object(), "spec.state", run.spec.state.as_deref());
     if let Some(progressing) = rollout.progressing() {
         finding = finding.condition(&run.object(), progressing);
-        finding = finding.known(
-            run.object(),
-            "status.conditions[type=Progressing].lastTransitionTime",
-            progressing.since,
-        );
+        let path = "status.conditions[type=Progressing].lastTransitionTime";
+        finding = finding.known(run.object(), path, progressing.since);
     }
     for gate in rollout.gates() {
         if let (Some(since), Some(until)) = (gate.stopped_since, gate.holds_until()) {

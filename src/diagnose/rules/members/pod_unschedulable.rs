@@ -35,12 +35,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         };
         finding = group.says(finding, &why);
         for (cluster, (trouble, (condition, _))) in group.shown() {
-            finding = finding.evidence_in(
-                cluster,
-                trouble,
-                "status.conditions[type=PodScheduled]",
-                *condition,
-            );
+            let path = "status.conditions[type=PodScheduled]";
+            finding = finding.evidence_in(cluster, trouble, path, *condition);
         }
         if !*gated {
             let nodes = group.kubectl_in("", "get").arg("nodes").flag("-o", "wide");

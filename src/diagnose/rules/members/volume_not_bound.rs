@@ -59,12 +59,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         let why = format!("{pods} cannot be scheduled because {what} not bound");
         finding = group.says(finding, &why);
         for (cluster, (trouble, (_, condition))) in group.shown() {
-            finding = finding.evidence_in(
-                cluster,
-                trouble,
-                "status.conditions[type=PodScheduled]",
-                *condition,
-            );
+            let path = "status.conditions[type=PodScheduled]";
+            finding = finding.evidence_in(cluster, trouble, path, *condition);
         }
         for (cluster, view, claim) in unbound.iter().take(3) {
             let object = (MemberKind::PersistentVolumeClaim, &claim.meta);
