@@ -163,6 +163,8 @@ impl<'i> PlacedOverrides<'i> {
 pub enum IneffectiveOverride {
     /// A selector, in words, that selects no object.
     Selector(String),
+    /// A selector, in words, that selects an envelope, of which the agent overrides what it holds.
+    Envelope(String),
     /// A rule, from 1, that is for none of the clusters.
     Rule(usize),
 }
@@ -181,7 +183,14 @@ pub(super) fn idle(
     let all = selectors(&one.snapshot).iter().enumerate();
     let unused = all
         .filter(|(at, _)| !selected.contains(at))
-        .map(|(_, selector)| IneffectiveOverride::Selector(selector.describe()));
+        .map(|(_, selector)| {
+            let mut envelopes = content.items.iter().filter_map(|it| it.envelope.as_ref());
+            if envelopes.any(|it| it.kind == selector.kind && it.name == selector.name) {
+                IneffectiveOverride::Envelope(selector.describe())
+            } else {
+                IneffectiveOverride::Selector(selector.describe())
+            }
+        });
     let rules = one.rules().iter().enumerate().filter(|(_, rule)| {
         !clusters.is_empty()
             && clusters

@@ -394,8 +394,19 @@ fn older_versions_override_the_envelope_itself() {
     snapshot.spec.content.selectors[0].group = "placement.kubernetes-fleet.io".to_owned();
     snapshot.spec.content.selectors[0].version = "v1beta1".to_owned();
     whole.snapshot = Arc::new(snapshot);
-    let (values, _) = rendered_by(WorkGenerator::Envelopes, &[envelope()], &[whole]);
+    let whole = [whole];
+    let (values, _) = rendered_by(WorkGenerator::Envelopes, &[envelope()], &whole);
     assert_eq!(replicas(&values), [Some(7); 3]);
+    // One that a run recorded before an upgrade.
+    let (content, members) = (content(&[envelope()], WorkGenerator::Newest), members());
+    let recorded = members.each_ref().map(|member| PlacedOverrides {
+        overrides: vec![0],
+        ..PlacedOverrides::none(member)
+    });
+    let rendering = RenderedClusters::new(&content, &whole, &recorded);
+    let idle: Vec<_> = rendering.idle().into_iter().map(|(_, idle)| idle).collect();
+    let envelope = "placement.kubernetes-fleet.io/v1beta1 ResourceEnvelope web".to_owned();
+    assert_eq!(idle, [IneffectiveOverride::Envelope(envelope)]);
 }
 
 #[test]

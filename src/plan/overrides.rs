@@ -5,6 +5,7 @@ use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::problems::{override_matches_nothing, override_never_applied};
+use crate::rollout::AgentVersion;
 use crate::rollout::overrides::{idle, is_lost};
 use crate::rollout::versions::versions;
 
@@ -32,8 +33,9 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, index:
     let clusters: Vec<_> = clusters.collect();
     let complete = version.is_complete().then_some(resources.as_slice());
     let seen = (placed.len() == clusters.len()).then_some(clusters.as_slice());
+    let version_of_hub = AgentVersion::of_hub(inventory);
     for snapshot in others {
-        if let Some(idle) = idle(snapshot, placement, complete, seen) {
+        if let Some(idle) = idle(snapshot, placement, (complete, version_of_hub), seen) {
             let (index, clusters) = (&version.index, seen.unwrap_or_default());
             let problem = override_matches_nothing(snapshot, placement, idle, index, clusters);
             draft.warn(WarningKind::OverrideMatchesNothing, problem);

@@ -74,6 +74,17 @@ pub fn override_matches_nothing(
             }
             problem
         }
+        IdleOverride::Envelopes => {
+            let selected = enumerate(selectors(snapshot).iter().map(ResourceSelector::describe));
+            let message = format!(
+                "{lead} changes nothing: it selects {selected}, and newer than 0.3.1, KubeFleet overrides \
+                 what an envelope holds, not the envelope."
+            );
+            let names = selectors(snapshot).iter().map(|it| it.name.as_str());
+            let path = format!("{}[].name", selectors_path(snapshot));
+            let names = enumerate(names);
+            Problem::new(subject, message).computed(snapshot.object(), &[&path], names)
+        }
         IdleOverride::NoCluster => {
             let names = clusters.iter().map(|member| member.meta.name.as_str());
             let message = format!(

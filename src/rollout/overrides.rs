@@ -1,7 +1,9 @@
 //! Which overrides a run takes for which clusters, as its controller chooses them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::AgentVersion;
 use super::versions::versions;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
@@ -258,6 +260,8 @@ pub fn unrecorded<'i>(
 pub enum IdleOverride {
     /// It selects none of the objects; the object that may be meant, `Deployment shop/web`.
     NoObject(Option<String>),
+    /// It selects envelopes alone, of which newer agents override what they hold.
+    Envelopes,
     /// Its rules are for none of the clusters.
     NoCluster,
 }
@@ -267,11 +271,15 @@ pub enum IdleOverride {
 pub fn idle(
     snapshot: &OverrideSnapshot,
     placement: &ObjectRef,
-    resources: Option<&[&ManifestIdentity]>,
+    (resources, version): (Option<&[&ManifestIdentity]>, Option<AgentVersion>),
     clusters: Option<&[&MemberCluster]>,
 ) -> Option<IdleOverride> {
     if !snapshot.is_latest() || !is_meant_for(snapshot, placement) {
         return None;
+    }
+    let opens = version == Some(AgentVersion::Next);
+    if opens && resources.is_some_and(|resources| selects_envelopes(snapshot, resources)) {
+        return Some(IdleOverride::Envelopes);
     }
     // What envelopes wrap is selected as well, at newer versions, and not read here.
     if let Some(resources) = resources
@@ -285,6 +293,16 @@ pub fn idle(
         .iter()
         .all(|member| matches(snapshot, member) == Ok(false))
         .then_some(IdleOverride::NoCluster)
+}
+
+/// Whether all that an override selects are envelopes.
+/// Source: utils/overrider/overrider.go:collectOverrideCandidatesFromSelectedResource.
+fn selects_envelopes(snapshot: &OverrideSnapshot, resources: &[&ManifestIdentity]) -> bool {
+    let envelopes = resources.iter().filter(|it| it.is_envelope());
+    let selected = envelopes.filter_map(|it| selector_of(snapshot, it));
+    let selected: BTreeSet<_> = selected.collect();
+    let mut all = selectors(snapshot).iter().enumerate();
+    all.all(|(at, it)| it.kind.ends_with("ResourceEnvelope") && selected.contains(&at))
 }
 
 /// The object that an override may mean: of the kind and with the name that it selects, in another

@@ -187,6 +187,9 @@ fn effect(effect: crate::manifests::OverrideEffect) -> EffectItem {
 pub(super) fn describe(idle: &IneffectiveOverride, source: &ContentSource) -> String {
     match idle {
         IneffectiveOverride::Selector(object) => format!("{} has no {object}", source.noun()),
+        IneffectiveOverride::Envelope(object) => {
+            format!("what {object} holds is overridden, not the envelope")
+        }
         IneffectiveOverride::Rule(rule) => format!("rule {rule} selects none of the clusters"),
     }
 }

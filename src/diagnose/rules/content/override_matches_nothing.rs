@@ -3,9 +3,9 @@
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::member::MemberCluster;
 use crate::problems::override_matches_nothing;
-use crate::rollout::Rollout;
 use crate::rollout::overrides::{IdleOverride, idle};
 use crate::rollout::versions::versions;
+use crate::rollout::{AgentVersion, Rollout};
 
 /// Overrides without a placement are for all of them, and silent where they select nothing. One
 /// that names the placement is meant to change something there.
@@ -32,12 +32,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
         .collect();
     let placement = cx.placement_object();
     let overrides = inventory.overrides.iter();
+    let version_of_hub = AgentVersion::of_hub(inventory);
     overrides
         .filter_map(|snapshot| {
             let idle = idle(
                 snapshot,
                 &placement,
-                resources.as_deref(),
+                (resources.as_deref(), version_of_hub),
                 clusters.as_deref(),
             )?;
             let no_cluster = matches!(idle, IdleOverride::NoCluster);
