@@ -2,6 +2,8 @@
 //! controller comes to the same where it is played, which a test checks.
 //! Source: updaterun/execution.go:execute.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::{AgentVersion, ClusterState, Gate, Rollout, StageView, TaskState, TaskTime};
@@ -87,6 +89,14 @@ pub fn opening<'r, 'i>(rollout: &'r Rollout<'i>, gate: &Gate<'_>) -> GateOpening
         }
     }
     opening
+}
+
+/// The clusters that a run which waits at a gate comes to before the next one; `None` for one that waits at none.
+pub fn before_next_gate<'i>(rollout: &Rollout<'i>) -> Option<BTreeSet<&'i str>> {
+    let gate = rollout.open_gates().next()?;
+    let stages = opening(rollout, gate).stages;
+    let clusters = stages.into_iter().flat_map(|stage| &stage.clusters);
+    Some(clusters.map(|cluster| cluster.name).collect())
 }
 
 /// When a timed wait of a stage without clusters ends that waits before them: without clusters, nothing begins it but

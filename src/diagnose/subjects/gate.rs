@@ -18,7 +18,8 @@ use crate::rollout::content::{
 };
 use crate::rollout::rollback::TakenBack;
 use crate::rollout::{
-    ClusterState, Gate, Phase, Rollout, StageView, TaskState, TaskTime, life, opening, rollback,
+    ClusterState, Gate, Phase, Rollout, StageView, TaskState, TaskTime, before_next_gate, life,
+    opening, rollback,
 };
 use crate::words::{by_number, enumerate};
 
@@ -195,8 +196,10 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
     }
     let Some(missing) = missing_content(rollout) else {
         let Some(fault) = overrides::holds_ahead(cx) else {
-            let members = TroubledMembers::ahead(rollout, |_| true);
-            let unwell = members
+            let next = before_next_gate(rollout);
+            let is_next = |name: &str| next.as_ref().is_none_or(|it| it.contains(name));
+            let members = TroubledMembers::ahead(rollout, is_next);
+            let unwell = TroubledMembers::ahead(rollout, |_| true)
                 .leaving_words()
                 .or_else(|| members.unhealthy_words())
                 .or_else(|| members.silence_words());

@@ -5,7 +5,7 @@ use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::rule::Rule;
 use crate::kubefleet::member::MemberCluster;
 use crate::report::{ComposeText, Finding, Severity, Subject, Verdict};
-use crate::rollout::{ClusterState, Health, Phase};
+use crate::rollout::{ClusterState, Health, Phase, before_next_gate};
 
 /// A member cluster that a rollout still needs.
 pub struct NeededMember<'i> {
@@ -18,6 +18,8 @@ pub struct NeededMember<'i> {
     pub member: Option<&'i MemberCluster>,
     /// Whether the verdict is about it, and its own agent has to do the next step.
     pub waits: bool,
+    /// Whether the run comes to another gate before the cluster.
+    pub is_behind_gate: bool,
 }
 
 impl NeededMember<'_> {
@@ -31,6 +33,16 @@ impl NeededMember<'_> {
             .clusters([self.name]);
         finding.stage = self.stage.map(str::to_owned);
         finding
+    }
+
+    /// The same of what makes a run stall there: before that, somebody is asked who can look again.
+    pub fn stalls(&self, rule: &Rule, message: String) -> Finding {
+        let finding = self.finding(rule, message);
+        if self.is_behind_gate {
+            finding.severity(Severity::Info)
+        } else {
+            finding
+        }
     }
 }
 
@@ -52,6 +64,7 @@ pub fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMember<'i>> {
                 is_removal: false,
                 member: failing.member,
                 waits,
+                is_behind_gate: false,
             }
         });
         return troubles.collect();
@@ -59,6 +72,7 @@ pub fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMember<'i>> {
     if rollout.is_finished() || rollout.phase == Phase::Deleting {
         return Vec::new();
     }
+    let next = before_next_gate(rollout);
     let mut needed = Vec::new();
     for stage in &rollout.stages {
         for cluster in &stage.clusters {
@@ -81,6 +95,7 @@ pub fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMember<'i>> {
                 is_removal: stage.deletes,
                 member: cluster.member,
                 waits,
+                is_behind_gate: next.as_ref().is_some_and(|it| !it.contains(cluster.name)),
             });
         }
     }

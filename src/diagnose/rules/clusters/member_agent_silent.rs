@@ -56,7 +56,7 @@ fn finding_on(
             "The member agent of {name} has never reported: the hub has been waiting for it for {for_long}."
         ),
     };
-    let finding = heard(member, needed.finding(rule, message));
+    let finding = heard(member, needed.stalls(rule, message));
     let finding = finding
         .look_with(
             format!(

@@ -27,7 +27,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 .map_or_else(String::new, |since| format!(" since {since}"));
             let message = format!("The member agent reports {name} as unhealthy{since}{why}.");
             let finding = needed
-                .finding(rule, message)
+                .stalls(rule, message)
                 .condition_at(
                     &member.object(),
                     "status.agentStatus[type=MemberAgent]",
