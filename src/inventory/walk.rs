@@ -28,7 +28,7 @@ pub const BLOCKING: [&str; 5] = [
 ];
 
 /// Of so many clusters it is read what is in the way there: a run does not get past the first that fails.
-pub const CLUSTERS_AHEAD: usize = 3;
+pub const CLUSTERS_AHEAD: usize = 10;
 
 /// A walk around one target.
 #[derive(Debug)]

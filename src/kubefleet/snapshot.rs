@@ -1,8 +1,10 @@
 //! Resource snapshots and scheduling policy snapshots, in either scope.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use jiff::Timestamp;
+use serde::de::{MapAccess, SeqAccess};
 
 use super::kind::{PLACEMENT_GROUP, group_of};
 use super::member::{MemberCluster, Taint};
@@ -12,7 +14,7 @@ use super::override_names::NamespacedName;
 use super::placement::{ClusterAffinity, Policy, PropertySorter, policy_type};
 use super::reasons::SCHEDULED;
 use super::selector::{ClusterSelectorTerm, LabelSelector};
-use super::tolerant::{LenientRead, MaskedProse, model};
+use super::tolerant::{Key, LenientRead, LenientSeed, MaskedProse, Scalar, model};
 
 model! {
     /// A resource snapshot object: the whole content of a placement, or one part of it.
@@ -48,6 +50,8 @@ model! {
         pub update: UpdateStrategy = "updateStrategy",
         /// `scaleTargetRef`: of an autoscaler.
         pub scales: ScaleTarget = "scaleTargetRef",
+        /// `template`: of a workload.
+        pub template: PodTemplate = "template",
     }
 
     /// How pods are replaced.
@@ -103,10 +107,50 @@ model! {
 pub struct SpecSettings(pub Option<Box<ManifestSettings>>);
 
 impl LenientRead for SpecSettings {
-    fn from_map<'de, A: serde::de::MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let settings = ManifestSettings::from_map(map)?;
-        let is_any = settings != ManifestSettings::default();
+        // A template by itself tells nothing.
+        let is_any = settings
+            != ManifestSettings {
+                template: settings.template,
+                ..ManifestSettings::default()
+            };
         Ok(Self(is_any.then(|| Box::new(settings))))
+    }
+}
+
+/// What tells the template of a workload's pods from others, whatever it contains; `None` without one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PodTemplate(Option<u64>);
+
+impl PodTemplate {
+    fn of(part: impl Hash) -> Self {
+        let mut hasher = DefaultHasher::new();
+        part.hash(&mut hasher);
+        Self(Some(hasher.finish()))
+    }
+}
+
+impl LenientRead for PodTemplate {
+    fn from_scalar(scalar: Scalar<'_>) -> Self {
+        Self::of(format!("{scalar:?}"))
+    }
+
+    fn from_seq<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<Self, A::Error> {
+        let mut parts = Vec::new();
+        while let Some(Self(part)) = seq.next_element_seed(LenientSeed::default())? {
+            parts.push(part);
+        }
+        Ok(Self::of(parts))
+    }
+
+    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut parts = BTreeMap::new();
+        while let Some(key) = map.next_key_seed(Key)? {
+            let Self(part) = map.next_value_seed(LenientSeed::default())?;
+            parts.insert(key.to_string(), part);
+        }
+        Ok(Self::of(parts))
     }
 }
 
@@ -134,7 +178,7 @@ pub fn objects_added<'s>(
 
 impl ManifestIdentity {
     /// What tells it from others: its group, kind, namespace and name.
-    fn key(&self) -> (&str, &str, &str, &str) {
+    pub fn key(&self) -> (&str, &str, &str, &str) {
         let NamespacedName { namespace, name } = &self.meta;
         (group_of(&self.api_version), &self.kind, namespace, name)
     }

@@ -1,5 +1,6 @@
 //! Works: what the hub tells a member agent to apply, and what the agent reported.
 
+use super::apply::ApplyStrategy;
 use super::binding::{Envelope, FieldDifference};
 use super::kind::Concept;
 use super::meta::{Condition, ObjectMeta};
@@ -19,6 +20,7 @@ model! {
     pub struct WorkSpec {
         /// What to apply.
         pub workload: WorkloadTemplate = "workload",
+        pub apply_strategy: Option<Box<ApplyStrategy>> = "applyStrategy",
     }
 
     /// `spec.workload`.

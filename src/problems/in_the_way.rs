@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::{Problem, steps};
 use crate::contents::ManifestKey;
-use crate::kubefleet::ObjectRef;
+use crate::kubefleet::{ObjectRef, reasons};
 use crate::report::ComposeText;
 use crate::rollout::Rollout;
 use crate::rollout::in_the_way::{FoundThere, InTheWay, in_the_way_ahead};
@@ -61,20 +61,25 @@ pub fn problems_ahead(rollout: &Rollout<'_>) -> ProblemsInTheWay {
 
 fn owned_by(
     owner: &ObjectRef,
-    placed: &[(String, (ObjectRef, usize), ManifestKey)],
+    placed: &[(String, (ObjectRef, (usize, &str)), ManifestKey)],
     compares_only: bool,
 ) -> Option<Problem> {
-    let (cluster, (work, at), object) = placed.first()?;
+    let (cluster, (work, (at, kind)), object) = placed.first()?;
+    let has = if *kind == reasons::APPLIED {
+        "has put"
+    } else {
+        "only compares, and has taken over"
+    };
     let clusters = distinct(placed.iter().map(|(cluster, ..)| cluster.as_str()));
     let objects = placed.iter().map(|(.., object)| object.describe());
     let message = format!(
-        "{owner} has put {} on {}. KubeFleet does not {} an object for two placements: the run would be \
+        "{owner} {has} {} on {}. KubeFleet does not {} an object for two placements: the run would be \
          stuck there.",
         enumerate(distinct(objects)),
         enumerate(&clusters),
         if compares_only { "compare" } else { "apply" }
     );
-    let path = format!("status.manifestConditions[{at}].conditions[type=Applied].status");
+    let path = format!("status.manifestConditions[{at}].conditions[type={kind}].status");
     let trace = CommandLine::fleet("trace").arg(format!("{}/{}", object.kind, object.name));
     let trace = trace.namespace(&object.namespace).flag("--member", cluster);
     let problem = Problem::new(owner, message)

@@ -65,13 +65,15 @@ fn is_next(inventory: &Inventory, run: Option<&UpdateRun>) -> Option<bool> {
     if written.starts_with("Work(s) are successfully") {
         return Some(true);
     }
+    if written.starts_with("Works(s) are succcesfully") {
+        return Some(false);
+    }
     let runs = || run.into_iter().chain(inventory.runs.iter());
     let stages = || runs().flat_map(|run| &run.status.stages);
     if stages().any(is_skipped) {
         return Some(true);
     }
-    let is_older = written.starts_with("Works(s) are succcesfully")
-        || stages().any(has_idle_tasks)
+    let is_older = stages().any(has_idle_tasks)
         || placement.is_some()
             && stages().any(|stage| stage.clusters.is_empty() && stage.is_done());
     is_older.then_some(false)

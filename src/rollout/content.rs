@@ -8,7 +8,9 @@ use super::life::{self, SnapshotMatch};
 use super::overrides;
 use super::sent::sent_index;
 use super::versions::{Version, versions};
-use super::{ClusterView, Phase, Rollout, STUCK_AFTER, is_written, rollout_started};
+use super::{
+    ClusterView, Phase, Rollout, STUCK_AFTER, before_next_gate, is_written, rollout_started,
+};
 use crate::contents::{ManifestKey, what_goes_with};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::binding::Binding;
@@ -282,8 +284,8 @@ fn missing_override<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> {
     })
 }
 
-/// The clusters of the stage that comes next which fail with what they have of the placement, as a clause: the run
-/// waits for them as for others. `None` where none does, or not for long.
+/// The clusters before the next gate which fail with what they have of the placement, as a clause: the run waits for
+/// them as for others. `None` where none does, or not for long.
 pub fn failing_before(rollout: &Rollout<'_>) -> Option<String> {
     let lasts = |since: Timestamp| rollout.now.duration_since(since) > STUCK_AFTER;
     let fails = |it: &&ClusterView<'_>| {
@@ -292,7 +294,12 @@ pub fn failing_before(rollout: &Rollout<'_>) -> Option<String> {
     };
     let mut ahead = rollout.still_to_reach().peekable();
     let stage = ahead.peek()?.stage;
-    let failing: Vec<_> = ahead.filter(|it| it.stage == stage).filter(fails).collect();
+    let next = before_next_gate(rollout);
+    let is_next = |it: &&ClusterView<'_>| match &next {
+        Some(next) => next.contains(it.name),
+        None => it.stage == stage,
+    };
+    let failing: Vec<_> = ahead.filter(is_next).filter(fails).collect();
     let (fail, has) = match failing.len() {
         0 => return None,
         1 => ("fails", "it has"),

@@ -10,10 +10,11 @@ use super::versions::Version;
 use super::{Rollout, overrides};
 use crate::contents::ManifestKey;
 use crate::inventory::CLUSTERS_AHEAD;
+use crate::kubefleet::binding::FieldDifference;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::{ManifestIdentity, objects_added};
-use crate::kubefleet::work::Work;
-use crate::kubefleet::{Concept, Condition, Conditions as _, ObjectRef, reasons};
+use crate::kubefleet::work::{ManifestStatus, Work};
+use crate::kubefleet::{Concept, Conditions as _, ObjectRef, reasons};
 
 /// The objects that a placement would bring to clusters which do not have them.
 pub struct NewObjects<'c> {
@@ -34,10 +35,15 @@ impl<'c> NewObjects<'c> {
         self.groups.push((clusters, objects.collect()));
     }
 
-    /// The first of some clusters that get objects which they do not have.
-    pub fn first_clusters<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+    /// The first of some clusters that get objects which they do not have, and the others.
+    pub fn first_clusters<'n>(
+        &self,
+        names: impl Iterator<Item = &'n str>,
+    ) -> (Vec<&'n str>, Vec<&'n str>) {
         let new = names.filter(|name| self.on(name).next().is_some());
-        new.take(CLUSTERS_AHEAD).collect()
+        let mut first: Vec<_> = new.collect();
+        let others = first.split_off(first.len().min(CLUSTERS_AHEAD));
+        (first, others)
     }
 
     /// What a cluster has not got of the placement yet.
@@ -63,8 +69,8 @@ pub enum FoundThere {
     Placed {
         owner: ObjectRef,
         object: ManifestKey,
-        /// Its place in the status of the Work.
-        at: usize,
+        /// Its place in the status of the Work, and the type of the condition that says so.
+        at: (usize, &'static str),
     },
     /// An earlier Work of this placement, whose name the next one needs.
     EarlierWork { deleted: Timestamp },
@@ -99,20 +105,36 @@ impl InTheWay {
         let kept: BTreeSet<_> = kept.map(ManifestKey::of_manifest).collect();
         let placed = work.status.manifests.iter();
         let placed = placed.enumerate().filter_map(|(at, manifest)| {
-            let applied = manifest.conditions.condition(reasons::APPLIED);
+            let kind = owning_condition(work, manifest)?;
             let id = &manifest.id;
             let is_it = |it: &&&ManifestKey| {
                 let named = (&it.group, &it.kind, &it.namespace, &it.name);
                 named == (&id.group, &id.kind, &id.namespace, &id.name)
             };
             let found = objects.iter().find(is_it);
-            let found = found.filter(|_| applied.is_some_and(Condition::is_true));
             let found = found.filter(|it| kept.contains(it))?;
-            let (owner, object) = (owner.clone(), (*found).clone());
+            let (owner, object, at) = (owner.clone(), (*found).clone(), (at, kind));
             Some(on(FoundThere::Placed { owner, object, at }))
         });
         placed.collect()
     }
+}
+
+/// The type of the condition that tells that the placement of a Work owns an object: it has applied it, or it only
+/// compares, and has taken over what it found. Source: workapplier/process.go:processOneManifest.
+fn owning_condition(work: &Work, manifest: &ManifestStatus) -> Option<&'static str> {
+    if manifest.conditions.is_true(reasons::APPLIED) {
+        return Some(reasons::APPLIED);
+    }
+    let apply = work.spec.apply_strategy.as_deref();
+    let apply = apply.filter(|it| it.is_report_diff() && it.takes_over())?;
+    let differs = manifest.diff.as_ref().map(|diff| &diff.diffs);
+    // An object that is not there differs as a whole.
+    let is_there = |paths: &Vec<FieldDifference>| !paths.iter().any(|it| it.path == "/");
+    let takes_over = apply.with_defaults().when_to_take_over == "Always";
+    let owns = differs.is_none_or(|paths| is_there(paths) && takes_over);
+    let reported = manifest.conditions.is_true(reasons::DIFF_REPORTED);
+    (reported && owns).then_some(reasons::DIFF_REPORTED)
 }
 
 /// What is in the way on the clusters that a live run has still to reach, as far as Works were read.

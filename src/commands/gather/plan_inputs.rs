@@ -165,8 +165,13 @@ pub fn in_the_way<'n>(
     (new, compares_only): (&NewObjects<'_>, bool),
     clusters: impl Iterator<Item = &'n str>,
 ) -> Result<(ProblemsInTheWay, Option<NotChecked>), Error> {
-    let clusters = new.first_clusters(clusters).into_iter();
-    let works = clusters.map(|it| HubQuery::all(Kind::Work, &names::member_namespace(it)));
+    let (mut first, mut others) = new.first_clusters(clusters);
+    if reading.is_offline() {
+        first.append(&mut others);
+    }
+    let works = first
+        .iter()
+        .map(|it| HubQuery::all(Kind::Work, &names::member_namespace(it)));
     let works: Vec<_> = works.collect();
     let mut placed = vec![Vec::new(); works.len()];
     let answers = reading.each(&works, |at, more| match more {
@@ -182,7 +187,16 @@ pub fn in_the_way<'n>(
     // Files have the Works of one placement.
     let mut answers = answers.iter().filter(|_| reading.hub().is_some());
     let gap = answers.find_map(|it| it.outcome.gap());
-    let unread = gap.map(|why| NotChecked::new("Works of other placements", why));
+    let unread = |why: String| NotChecked::new("Works of other placements", why);
+    let unread = match gap {
+        Some(why) => Some(unread(why)),
+        None if others.is_empty() => None,
+        None => {
+            let why = format!("those of the first {} clusters were read", first.len());
+            let others = others.into_iter().map(str::to_owned);
+            Some(unread(why).on(others.collect()))
+        }
+    };
     let found = placed.into_iter().flatten().collect();
     Ok((problems::in_the_way(found, compares_only), unread))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 
+use crate::change::names as generated;
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::selection::ListReach;
@@ -200,13 +201,17 @@ fn next_free(old: &ObjectRef, reading: &mut SourceReading) -> ObjectRef {
 
 fn next_name(old: &str, taken: impl Fn(&str) -> bool) -> String {
     let numbered = old.rsplit_once('-').and_then(|(stem, number)| {
-        let number: u64 = number.parse().ok().filter(|it| *it < 1_000_000)?;
+        let counts = !number.starts_with('0');
+        let number: u64 = number.parse().ok().filter(|it| counts && *it < 1_000_000)?;
         Some((stem, number))
     });
     let (stem, mut number) = numbered.unwrap_or((old, 1));
     loop {
         number += 1;
-        let name = format!("{stem}-{number}");
+        let mut name = format!("{stem}-{number}");
+        if name.len() > generated::LONGEST {
+            name = generated::generate(stem, &[&number.to_string()]);
+        }
         if !taken(&name) {
             return name;
         }
@@ -226,6 +231,13 @@ mod tests {
             ("shop-9", &[], "shop-10"),
             ("shop-1700000000", &[], "shop-1700000000-2"),
             ("shop-v2", &[], "shop-v2-2"),
+            ("shop-007", &[], "shop-007-2"),
+            (&"a".repeat(63), &[], &format!("{}-2", "a".repeat(61))),
+            (
+                &format!("{}-99", "a".repeat(60)),
+                &[],
+                &format!("{}-100", "a".repeat(59)),
+            ),
         ] {
             let name = next_name(old, |name| taken.contains(&name));
             assert_eq!(name, expected, "{old}");

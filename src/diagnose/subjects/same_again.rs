@@ -8,7 +8,6 @@ use crate::diagnose::subjects::sent::SentManifest;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::manifests::{SnapshotContent, WorkGenerator};
-use crate::member::PodHold;
 use crate::report::Verdict;
 use crate::rollout::versions::Version;
 use crate::rollout::{ManifestTrouble, rollback};
@@ -18,11 +17,7 @@ fn lasting(cx: &DiagnosisContext<'_>) -> Vec<ManifestKey> {
     let blocking = cx.troubles.iter().filter(|it| it.blocking);
     let all = blocking.flat_map(|it| it.trouble.manifests.iter().map(move |object| (it, object)));
     let lasting = all.filter(|(failing, object)| {
-        let is_held = || {
-            let sent = SentManifest::of(cx, failing, object)?;
-            let settings = sent.settings()?;
-            PodHold::of_settings(object.kind, settings.paused, &settings.update)
-        };
+        let is_held = || SentManifest::of(cx, failing, object)?.pod_hold(cx, failing);
         object.problem.is_lasting() || is_held().is_some()
     });
     lasting.map(|(_, object)| object.key()).collect()

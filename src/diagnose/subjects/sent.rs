@@ -9,8 +9,10 @@ use crate::kubefleet::kind::group_of;
 use crate::kubefleet::snapshot::{ManifestIdentity, ManifestSettings};
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Conditions, reasons};
+use crate::member::PodHold;
 use crate::report::{CausedBy, ComposeText, Finding};
 use crate::rollout::ManifestTrouble;
+use crate::rollout::versions::{Version, versions};
 use crate::words::enumerate;
 
 #[derive(Clone, Copy)]
@@ -55,6 +57,38 @@ impl<'i> SentManifest<'i> {
 
     pub fn settings(&self) -> Option<&'i ManifestSettings> {
         self.manifest.settings.0.as_deref()
+    }
+
+    /// Why the workload's own settings keep its pods from getting a new template, where it may have got one: those
+    /// of an object that no other snapshot has, or has otherwise, and with which the run was not done.
+    pub fn pod_hold(
+        &self,
+        cx: &DiagnosisContext<'_>,
+        failing: &FailingCluster<'_>,
+    ) -> Option<PodHold> {
+        let settings = self.settings()?;
+        let hold = PodHold::of_settings(&self.manifest.kind, settings.paused, &settings.update)?;
+        let own = failing.binding.snapshot_index()?;
+        let all = versions(cx.inventory);
+        let (now, others): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.index == own);
+        // Without overrides, which all of them get.
+        let template = |version: &&Version<'_>| {
+            let mut objects = version.objects();
+            let object = objects.find(|it| it.key() == self.manifest.key())?;
+            Some(object.settings.0.as_deref().map(|it| it.template))
+        };
+        let now = now.iter().find_map(template);
+        let mut others_have = others
+            .iter()
+            .filter(|it| it.is_complete())
+            .filter_map(template);
+        let is_only = others.is_empty() && own != "0";
+        let is_replaced = match others_have.next() {
+            Some(first) => Some(first) != now || others_have.any(|it| Some(it) != now),
+            // A paused Deployment that is new makes no pods at all.
+            None => is_only || hold == PodHold::Paused,
+        };
+        (is_replaced && !failing.was_done).then_some(hold)
     }
 
     /// Whether the member agent has applied it.

@@ -38,7 +38,7 @@ use crate::report::Subject;
 use crate::rollout::rollback::{self, overrides_then};
 use crate::rollout::versions::Version;
 use crate::rollout::{GateFacts, Rollout, TaskTime, binding_trouble};
-use crate::words::{Hint, by_number, capital, enumerate};
+use crate::words::{Hint, by_number, capital, count, enumerate};
 
 /// A run that is to be made, as it was shown.
 pub(super) enum LaunchOffer {
@@ -579,6 +579,10 @@ fn empties(
             .hint("see plan; a script needs a run made with --snapshot")
     } else if let Some(lost) = clause(plan, WarningKind::CascadingDeletion) {
         safeguards::would_delete(name, &lost, reading)
+    } else if let Some(why) = removes_most(launch, plan) {
+        reading
+            .refused(format!("{name} would go too far: {why}"))
+            .hint("check the placement's policy; a script needs a run made with --snapshot")
     } else if let Some(empty) = plan.warnings_of(WarningKind::SnapshotEmpty).next() {
         safeguards::would_empty(name, index, &empty.clusters, reading)
     } else if let Some((content, why)) = unhelpful {
@@ -592,6 +596,23 @@ fn empties(
     Err(match &launch.chosen {
         Some(named) => refused.hint(named.clone()),
         None => refused,
+    })
+}
+
+/// That a run removes the placement from the clusters, and updates none of them, or that a rollback removes it from
+/// as many as it takes back: its policy may be what is wrong.
+fn removes_most(launch: &RunLaunch, plan: &Plan) -> Option<String> {
+    let removed = plan.changes.iter().filter(|it| it.to.is_none());
+    let removed: Vec<_> = removed.flat_map(|it| &it.clusters).collect();
+    let updated = plan.stages.iter().flat_map(|it| &it.clusters).count();
+    let is_most = updated == 0 || launch.takes_back && removed.len() >= updated;
+    let updates = match updated {
+        0 => "updates no cluster".to_owned(),
+        _ => format!("updates {}", count(updated, "cluster")),
+    };
+    (is_most && !removed.is_empty()).then(|| {
+        let removed = enumerate(removed);
+        format!("it {updates}, and removes the placement from {removed}")
     })
 }
 

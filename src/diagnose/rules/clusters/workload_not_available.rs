@@ -216,7 +216,7 @@ impl OwnWait {
     fn of<'i>(affected: &AffectedObject<'_, 'i>) -> Option<(Self, SentManifest<'i>)> {
         let mut all = affected.all.iter().map(|(failing, manifest)| {
             let sent = SentManifest::of(affected.cx, failing, manifest)?;
-            Some((Self::on(affected.cx.now(), failing, manifest, &sent)?, sent))
+            Some((Self::on(affected.cx, failing, manifest, &sent)?, sent))
         });
         let first = all.next()??;
         let same = |it: Option<(Self, SentManifest<'_>)>| match (it.map(|it| it.0), first.0) {
@@ -228,13 +228,13 @@ impl OwnWait {
     }
 
     fn on(
-        now: Timestamp,
+        cx: &DiagnosisContext<'_>,
         failing: &FailingCluster<'_>,
         manifest: &ManifestTrouble<'_>,
         sent: &SentManifest<'_>,
     ) -> Option<Self> {
         let (settings, kind) = (sent.settings()?, manifest.kind);
-        if let Some(held) = PodHold::of_settings(kind, settings.paused, &settings.update) {
+        if let Some(held) = sent.pod_hold(cx, failing) {
             return Some(Self::Held(held));
         }
         // What was unavailable before says nothing of when its pods began.
@@ -246,7 +246,7 @@ impl OwnWait {
         let later = |field, seconds: Option<i64>| {
             let seconds = seconds?;
             let until = began.checked_add(SignedDuration::from_secs(seconds)).ok()?;
-            (until > now).then_some(Self::Until {
+            (until > cx.now()).then_some(Self::Until {
                 field,
                 seconds,
                 until,
