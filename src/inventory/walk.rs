@@ -448,7 +448,7 @@ impl Walk {
 
     /// The first of the snapshots that clusters have which a run is to reach: what it deletes there is theirs.
     fn held_ahead(&self, run: &UpdateRun) -> BTreeSet<&str> {
-        const LOOKED_AT: usize = 2;
+        const LOOKED_AT: usize = 8;
         let ahead: BTreeSet<&str> = clusters_ahead(run).map(|it| it.name.as_str()).collect();
         let bindings = self.bindings();
         let bindings = bindings.filter(|it| ahead.contains(it.spec.cluster.as_str()));

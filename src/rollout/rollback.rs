@@ -11,7 +11,7 @@ use super::life::{self, PlacementLife, SnapshotMatch};
 use super::overrides::{successor, unrecorded};
 use super::sent::sent_index;
 use super::versions::{Version, versions};
-use super::{ClusterState, Phase, Rollout};
+use super::{ClusterState, Phase, Rollout, rollout_started};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::run::{ClusterStatus, RunState, UpdateRun};
 use crate::kubefleet::snapshot::ResourceSnapshot;
@@ -692,7 +692,12 @@ fn sent_any(inventory: &Inventory, run: &UpdateRun) -> bool {
     !rollout.updated_clusters().all(|cluster| {
         let sent = cluster.binding.map(|it| &it.status.conditions);
         let sent = sent.and_then(|it| it.since(reasons::OVERRIDDEN));
-        cluster.state == ClusterState::Done && sent.is_some() && sent < cluster.started
+        // The time is of the hub agent's last start as well; the run that wrote it last stays named.
+        let by = cluster.binding.and_then(|it| rollout_started(it).run);
+        let by = by.and_then(|by| inventory.run_on(&by));
+        let is_by_earlier = by.is_some_and(|by| by.meta.created < run.meta.created);
+        let is_earlier = sent.is_some() && (is_by_earlier || sent < cluster.started);
+        cluster.state == ClusterState::Done && is_earlier
     })
 }
 

@@ -96,9 +96,19 @@ pub fn sent_without_run<'r, 'i>(rollout: &'r Rollout<'i>) -> Option<SentWithoutR
     let run = rollout.run;
     let index = run.status.snapshot_index.as_str();
     let begun = run.status.conditions.since(reasons::INITIALIZED)?;
+    let synchronized = |it: &Binding| it.status.conditions.since(reasons::WORK_SYNCHRONIZED);
+    // When the hub agent starts, it writes that of all bindings anew, also of those that have had all for long.
+    let mut done = rollout.done_clusters();
+    let restarted =
+        done.any(|it| it.binding.and_then(synchronized) > it.ended.or(Some(rollout.now)));
     let ahead = rollout.still_to_reach().filter(|cluster| {
         cluster.binding.is_some_and(|binding| {
-            let sent = binding.status.conditions.since(reasons::WORK_SYNCHRONIZED);
+            let released = binding.status.conditions.since(reasons::ROLLOUT_STARTED);
+            let sent = if restarted {
+                released
+            } else {
+                synchronized(binding)
+            };
             sent_index(rollout.inventory, binding) == Some(index)
                 && rollout_started(binding).run.is_none()
                 && sent.is_some_and(|sent| sent > begun)

@@ -396,6 +396,22 @@ fn what_was_not_yet_brought_is_not_taken_back_with_another() {
     let back = "ClusterStagedUpdateRun again selected snapshot 0 when snapshot 2 existed, which may have been \
                 rolled back";
     assert_eq!(before, back);
+    // A cluster tells who sent it something last, also after its conditions were written anew.
+    let sent_by = |run: &str| {
+        let mut all = objects(Some(super::tests::back()));
+        let mut binding = binding("0", DAY);
+        let process = "Detected the new changes on the resources and started the rollout process";
+        let started = format!("{process}, resourceSnapshotIndex: , updateRun: {run}");
+        let since = at(DAY + 900).to_string();
+        binding["status"]["conditions"] = json!([
+            {"type": "RolloutStarted", "status": "True", "message": started},
+            {"type": "Overridden", "status": "True", "lastTransitionTime": since},
+        ]);
+        all.push(binding);
+        told(&all)
+    };
+    assert_eq!(sent_by("back"), "");
+    assert_eq!(sent_by("again"), back);
     // The rollback has noted what it took back; a snapshot that came later is another.
     let noted = |index: &str, made: i64| {
         let mut all = objects(None);
