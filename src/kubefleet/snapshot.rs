@@ -109,12 +109,7 @@ pub struct SpecSettings(pub Option<Box<ManifestSettings>>);
 impl LenientRead for SpecSettings {
     fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let settings = ManifestSettings::from_map(map)?;
-        // A template by itself tells nothing.
-        let is_any = settings
-            != ManifestSettings {
-                template: settings.template,
-                ..ManifestSettings::default()
-            };
+        let is_any = settings != ManifestSettings::default();
         Ok(Self(is_any.then(|| Box::new(settings))))
     }
 }

@@ -59,8 +59,8 @@ impl<'i> SentManifest<'i> {
         self.manifest.settings.0.as_deref()
     }
 
-    /// Why the workload's own settings keep its pods from getting a new template, where it may have got one: those
-    /// of an object that no other snapshot has, or has otherwise, and with which the run was not done.
+    /// Why the workload's own settings keep its pods from getting a new template, where it may have got one: another
+    /// snapshot has another template, or none is left to compare with, and the run was not done there.
     pub fn pod_hold(
         &self,
         cx: &DiagnosisContext<'_>,
