@@ -6,11 +6,13 @@ use super::pattern::{PatternCaptures, capture, capture_within, contains};
 type ReadProblem = fn(&PatternCaptures<'_>, &str) -> ManifestProblem;
 
 /// The wordings that occur anywhere in a text; the more telling ones come first, since they contain the others.
-/// `Other` is an object whose name is taken: one of that name is still being deleted.
+/// `Other` contains words of another problem, and is not that one: a conversion that its webhook refuses, a full
+/// database, or an object whose name is taken, because one of that name is still being deleted.
 #[rustfmt::skip]
 const WORDINGS: &[(&str, ReadProblem)] = &[
     ("failed calling webhook \"{}\"", |c, _| ManifestProblem::WebhookUnreachable { webhook: format!("admission webhook {}", c.text(0)) }),
-    ("conversion webhook for {} failed: ", |c, _| ManifestProblem::WebhookUnreachable { webhook: format!("conversion webhook for {}", c.text(0)) }),
+    ("conversion webhook for {} failed: Post ", |c, _| ManifestProblem::WebhookUnreachable { webhook: format!("conversion webhook for {}", c.text(0)) }),
+    ("conversion webhook for {} failed: ", |_, text| ManifestProblem::Other { text: text.to_owned() }),
     ("admission webhook \"{}\" denied the request", |c, text| ManifestProblem::AdmissionDenied { webhook: c.text(0), said: after(text, "denied the request: ") }),
     ("ValidatingAdmissionPolicy '{}'", |c, text| ManifestProblem::AdmissionPolicyDenied { policy: c.text(0), said: after(text, "denied request: ") }),
     ("exceeded quota: {}", |c, _| ManifestProblem::QuotaExceeded { quota: c.word(0) }),

@@ -650,6 +650,7 @@ fn manifest_problems() {
         ("Request entity too large: limit is 3145728", P::TooLarge),
         ("ConfigMap \"c\" is invalid: metadata.annotations: Too long: must have at most 262144 bytes", P::TooLarge),
         ("conversion webhook for x.io/v1, Kind=Widget failed: Post \"https://g\": dial tcp: connect: connection refused", P::WebhookUnreachable { webhook: owned("conversion webhook for x.io/v1, Kind=Widget") }),
+        ("conversion webhook for x.io/v1, Kind=Widget failed: could not find the requested resource", P::Other { text: owned("conversion webhook for x.io/v1, Kind=Widget failed: could not find the requested resource") }),
         ("etcdserver: mvcc: database space exceeded", P::Other { text: owned("etcdserver: mvcc: database space exceeded") }),
         ("Get \"https://10.0.0.1\": dial tcp 10.0.0.1:443: i/o timeout", P::ApiServerUnavailable { detail: owned("Get \"https://10.0.0.1\": dial tcp 10.0.0.1:443: i/o timeout") }),
         ("failed to validate owner references: manifest is set to have owner references but co-ownership is disallowed", P::OwnerReferencesNotAllowed),
