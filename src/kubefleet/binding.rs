@@ -89,6 +89,14 @@ model! {
     }
 }
 
+impl FieldDifference {
+    /// Whether the whole object differs, because the member does not have it.
+    /// Source: workapplier/process.go:reportDiffOnlyIfApplicable.
+    pub fn is_missing_object(&self) -> bool {
+        self.path == "/"
+    }
+}
+
 impl Binding {
     /// When one of its conditions changed last.
     pub fn last_transition(&self) -> Option<Timestamp> {

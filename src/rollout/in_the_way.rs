@@ -128,11 +128,12 @@ fn owning_condition(work: &Work, manifest: &ManifestStatus) -> Option<&'static s
     }
     let apply = work.spec.apply_strategy.as_deref();
     let apply = apply.filter(|it| it.is_report_diff() && it.takes_over())?;
-    let differs = manifest.diff.as_ref().map(|diff| &diff.diffs);
-    // An object that is not there differs as a whole.
-    let is_there = |paths: &Vec<FieldDifference>| !paths.iter().any(|it| it.path == "/");
     let takes_over = apply.with_defaults().when_to_take_over == "Always";
-    let owns = differs.is_none_or(|paths| is_there(paths) && takes_over);
+    // Where something differs, only `Always` takes it over, and nothing does that the cluster does not have.
+    let owns = manifest.diff.as_ref().is_none_or(|diff| {
+        let is_there = !diff.diffs.iter().any(FieldDifference::is_missing_object);
+        is_there && takes_over
+    });
     let reported = manifest.conditions.is_true(reasons::DIFF_REPORTED);
     (reported && owns).then_some(reasons::DIFF_REPORTED)
 }

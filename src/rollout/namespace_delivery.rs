@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::overrides;
 use crate::inventory::{Inventory, NamespaceCarriers};
-use crate::kubefleet::binding::Binding;
+use crate::kubefleet::binding::{Binding, FieldDifference};
 use crate::kubefleet::override_names::NamespacedName;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::placement::Placement;
@@ -195,8 +195,8 @@ impl<'i> NamespaceDelivery<'i> {
         let is_it = |kind: &str, name: &str| kind == "Namespace" && name == self.namespace();
         binding.only_compares()
             && differing.any(|it| {
-                let is_whole = it.diffs.iter().any(|diff| diff.path == "/");
-                is_it(&it.kind, &it.name) && is_whole
+                let is_missing = it.diffs.iter().any(FieldDifference::is_missing_object);
+                is_it(&it.kind, &it.name) && is_missing
             })
     }
 
