@@ -204,7 +204,7 @@ pub(super) fn offer(
     preview.fact(what, "as the hub has it", &print.finish().to_string());
     let wish = guard(&launch, &plan, &around, reading)
         .and_then(|()| keeps_gates(&launch, &plan, unattended, reading))
-        .and_then(|()| empties(&launch, &plan, asked, reading))
+        .and_then(|()| empties(&launch, (&plan, removed.as_slice()), asked, reading))
         .and_then(|()| stalls(&launch, &plan, asked, reading))
         .and_then(|()| takes_back_only(&launch, &plan, &around.inventory, unattended, reading))
         .and_then(|()| unheard(&launch, &around.inventory, unattended, reading))
@@ -542,10 +542,11 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
 }
 
 /// Refuses to start a run with a snapshot that nobody named, and that has no objects, that lacks a namespace
-/// or a definition of custom resources that clusters have, or that was rolled back.
+/// or a definition of custom resources that clusters have, or that was rolled back, and one that removes the placement
+/// from too many clusters.
 fn empties(
     launch: &RunLaunch,
-    plan: &Plan,
+    (plan, removed): (&Plan, &[String]),
     (unattended, is_dry): (bool, bool),
     reading: &SourceReading,
 ) -> Result<(), Error> {
@@ -557,6 +558,7 @@ fn empties(
     }
     let (name, index) = (&launch.run.name, plan.content.snapshot.as_deref());
     let index = index.unwrap_or_default();
+    let updated: usize = plan.stages.iter().map(|it| it.clusters.len()).sum();
     let unhelpful = unhelpful_content(plan);
     // That is sent to nobody, whoever names it.
     if let Some((content @ UnhelpfulContent::NameReused, why)) = &unhelpful
@@ -579,7 +581,7 @@ fn empties(
             .hint("see plan; a script needs a run made with --snapshot")
     } else if let Some(lost) = clause(plan, WarningKind::CascadingDeletion) {
         safeguards::would_delete(name, &lost, reading)
-    } else if let Some(why) = removes_most(launch, plan) {
+    } else if let Some(why) = removes_most(launch.takes_back, updated, removed) {
         reading
             .refused(format!("{name} would go too far: {why}"))
             .hint("check the placement's policy; a script needs a run made with --snapshot")
@@ -599,13 +601,10 @@ fn empties(
     })
 }
 
-/// That a run removes the placement from the clusters, and updates none of them, or that a rollback removes it from
-/// as many as it takes back: its policy may be what is wrong.
-fn removes_most(launch: &RunLaunch, plan: &Plan) -> Option<String> {
-    let removed = plan.changes.iter().filter(|it| it.to.is_none());
-    let removed: Vec<_> = removed.flat_map(|it| &it.clusters).collect();
-    let updated = plan.stages.iter().flat_map(|it| &it.clusters).count();
-    let is_most = updated == 0 || launch.takes_back && removed.len() >= updated;
+/// That a run removes the placement from clusters, and updates none, or that a rollback removes it from at least as many
+/// as it updates: the placement's policy may be what is wrong.
+fn removes_most(takes_back: bool, updated: usize, removed: &[String]) -> Option<String> {
+    let is_most = updated == 0 || takes_back && removed.len() >= updated;
     let updates = match updated {
         0 => "updates no cluster".to_owned(),
         _ => format!("updates {}", count(updated, "cluster")),
@@ -977,6 +976,23 @@ mod tests {
         // What never started has nothing to continue, and one that is to stop does not.
         assert_eq!(refused("Initialize", true), None);
         assert_eq!(refused("Stop", true), None);
+    }
+
+    #[test]
+    fn only_a_run_that_removes_more_than_it_updates_goes_too_far() {
+        let said = |takes_back: bool, updated: usize, removed: &[&str]| {
+            let removed: Vec<_> = removed.iter().map(|&it| it.to_owned()).collect();
+            removes_most(takes_back, updated, &removed).unwrap_or_default()
+        };
+        let none = "it updates no cluster, and removes the placement from member-1";
+        assert_eq!(said(false, 0, &["member-1"]), none);
+        assert_eq!(said(true, 0, &["member-1"]), none);
+        assert_eq!(said(false, 0, &[]), "");
+        let as_many = "it updates 2 clusters, and removes the placement from member-1 and member-2";
+        assert_eq!(said(true, 2, &["member-1", "member-2"]), as_many);
+        // A rollback may leave out fewer clusters; what a new run leaves out is meant.
+        assert_eq!(said(true, 2, &["member-1"]), "");
+        assert_eq!(said(false, 1, &["member-1", "member-2"]), "");
     }
 
     #[test]
