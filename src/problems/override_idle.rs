@@ -49,7 +49,7 @@ pub fn override_never_applied(snapshot: &OverrideSnapshot, placement: &ObjectRef
         )
 }
 
-/// It selects no object of the snapshot, or is for none of the clusters.
+/// It selects no object of the snapshot, or only envelopes, or is for none of the clusters.
 pub fn override_matches_nothing(
     snapshot: &OverrideSnapshot,
     placement: &ObjectRef,
@@ -59,12 +59,13 @@ pub fn override_matches_nothing(
 ) -> Problem {
     let subject = overridden(snapshot);
     let lead = format!("{subject} applies to {} but", placement.name);
+    let selected = || enumerate(selectors(snapshot).iter().map(ResourceSelector::describe));
     let problem = match idle {
         IdleOverride::NoObject(near) => {
             let near = near.map_or_else(String::new, |near| format!(" The snapshot has {near}."));
             let message = format!(
                 "{lead} selects no object of snapshot {index}: it selects {}.{near}",
-                enumerate(selectors(snapshot).iter().map(ResourceSelector::describe))
+                selected()
             );
             let field = selectors_path(snapshot);
             let mut problem = Problem::new(subject, message);
@@ -75,10 +76,10 @@ pub fn override_matches_nothing(
             problem
         }
         IdleOverride::Envelopes => {
-            let selected = enumerate(selectors(snapshot).iter().map(ResourceSelector::describe));
             let message = format!(
-                "{lead} changes nothing: it selects {selected}, and newer than 0.3.1, KubeFleet overrides \
-                 what an envelope holds, not the envelope."
+                "{lead} changes nothing: it selects {}. After 0.3.1, KubeFleet overrides what an envelope holds, \
+                 not the envelope.",
+                selected()
             );
             let names = selectors(snapshot).iter().map(|it| it.name.as_str());
             let path = format!("{}[].name", selectors_path(snapshot));

@@ -295,14 +295,16 @@ pub fn idle(
         .then_some(IdleOverride::NoCluster)
 }
 
-/// Whether all that an override selects are envelopes.
+/// Whether an override selects envelopes of these objects, and nothing else.
 /// Source: utils/overrider/overrider.go:collectOverrideCandidatesFromSelectedResource.
 fn selects_envelopes(snapshot: &OverrideSnapshot, resources: &[&ManifestIdentity]) -> bool {
     let envelopes = resources.iter().filter(|it| it.is_envelope());
     let selected = envelopes.filter_map(|it| selector_of(snapshot, it));
     let selected: BTreeSet<_> = selected.collect();
     let mut all = selectors(snapshot).iter().enumerate();
-    all.all(|(at, it)| it.kind.ends_with("ResourceEnvelope") && selected.contains(&at))
+    // An object in a namespace is also selected by its Namespace.
+    !selected.is_empty()
+        && all.all(|(at, it)| it.kind.ends_with("ResourceEnvelope") && selected.contains(&at))
 }
 
 /// The object that an override may mean: of the kind and with the name that it selects, in another
