@@ -106,7 +106,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
 const APPLIED_AGAIN: &str =
     ": its objects may be gone from the cluster until they are applied again.";
 
-/// The Works of a binding that are not the first of their envelope, each with the name of the first.
+/// The Works of a binding that are newer than the first of their envelope, each with the name of the first.
 fn newer_works<'i>(cx: &DiagnosisContext<'i>, binding: &Binding) -> Vec<(&'i Work, &'i str)> {
     let works = cx.inventory.works_of(binding);
     let mut works: Vec<_> = works.filter(|it| !it.meta.is_deleting()).collect();
@@ -116,7 +116,7 @@ fn newer_works<'i>(cx: &DiagnosisContext<'i>, binding: &Binding) -> Vec<(&'i Wor
         let envelope = work.envelope()?;
         let envelope = (envelope.kind, envelope.namespace, envelope.name);
         let first = *oldest.entry(envelope).or_insert(work);
-        (first.meta.name != work.meta.name).then_some((work, first.meta.name.as_str()))
+        (first.meta.created < work.meta.created).then_some((work, first.meta.name.as_str()))
     });
     newer.collect()
 }
