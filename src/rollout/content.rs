@@ -15,6 +15,7 @@ use crate::contents::{ManifestKey, what_goes_with};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
@@ -306,18 +307,19 @@ pub fn failing_before(rollout: &Rollout<'_>) -> Option<String> {
         _ => ("fail", "they have"),
     };
     let apply = rollout.run.status.apply_strategy.as_deref();
-    let kept = |is_new: bool| {
+    let kept = |is_kept: fn(&ManifestProblem) -> bool, is_new: bool| {
         let troubles = failing.iter().filter_map(|it| it.trouble());
         let mut objects = troubles.flat_map(|it| &it.manifests);
         objects.any(|it| {
             let stays = |apply| !it.problem.is_overcome_by(apply, is_new);
-            it.problem.is_by_others() && apply.is_some_and(stays)
+            is_kept(&it.problem) && apply.is_some_and(stays)
         })
     };
-    // What others did to an object stays, unless a way to apply the content goes over it.
-    let unless = if kept(true) {
-        "does without the object that others keep there"
-    } else if kept(false) {
+    // What others did to an object stays, unless a way to apply the content goes over it. What only differs may be as
+    // the new content has it.
+    let unless = if kept(ManifestProblem::is_owned_by_others, true) {
+        "drops the object that others keep there"
+    } else if kept(ManifestProblem::is_by_others, false) {
         "changes the object that others changed there"
     } else {
         "fixes that"
