@@ -54,7 +54,7 @@ pub fn in_the_way(found: Vec<InTheWay>, compares_only: bool) -> ProblemsInTheWay
     }
 }
 
-/// The same of the clusters that a live run has still to reach.
+/// What is in the way on the clusters that a live run has still to reach.
 pub fn problems_ahead(rollout: &Rollout<'_>) -> ProblemsInTheWay {
     in_the_way(in_the_way_ahead(rollout), rollout.only_compares())
 }

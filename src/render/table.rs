@@ -94,7 +94,7 @@ impl Column {
         }
     }
 
-    /// The same, left out where the table is too wide: of several the one with the least number
+    /// This column, left out where the table is too wide: of several the one with the least number
     /// first.
     #[must_use]
     pub const fn spare(mut self, order: u8) -> Self {

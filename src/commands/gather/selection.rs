@@ -54,7 +54,7 @@ impl ListReach {
         }
     }
 
-    /// The same, with only those objects of a concept that are selected.
+    /// This selection, with only those objects of a concept that have some labels.
     pub fn selecting(mut self, concept: Concept, labels: Option<&LabelSelector>) -> Self {
         let labels = labels.filter(|labels| !labels.is_empty());
         self.labels = labels.map(|labels| (concept, labels.clone()));

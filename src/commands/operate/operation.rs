@@ -112,7 +112,7 @@ impl Operation<'_> {
         }
     }
 
-    /// The same, written in another way.
+    /// This operation, written in another way.
     pub fn with<'s>(&'s mut self, args: &'s WriteFlags) -> Operation<'s> {
         Operation {
             reading: self.reading,

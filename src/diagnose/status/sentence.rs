@@ -41,7 +41,7 @@ pub(super) fn summary(cx: &DiagnosisContext<'_>) -> String {
     state::sentence(cx, because.as_deref())
 }
 
-/// The same with the finding that explains it, where no findings are shown.
+/// The summary with the finding that explains it, where no findings are shown.
 pub(super) fn with_cause(cx: &DiagnosisContext<'_>) -> String {
     let code = match &cx.outlook.silence {
         _ if let Some(code) = cx.outlook.aborts(cx.verdict) => match code {

@@ -113,7 +113,7 @@ impl<'w> PagedList<'w> {
         }
     }
 
-    /// The same in another form.
+    /// These pages in another form.
     pub(in crate::hub) const fn in_form(mut self, accept: &'static str) -> Self {
         self.accept = accept;
         self

@@ -212,7 +212,7 @@ const MIN_READY: &str = "spec.minReadySeconds";
 const DEADLINE: &str = "spec.progressDeadlineSeconds";
 
 impl OwnWait {
-    /// The same for all clusters, with the manifest of the first.
+    /// What delays the object on all clusters alike, with the manifest of the first.
     fn of<'i>(affected: &AffectedObject<'_, 'i>) -> Option<(Self, SentManifest<'i>)> {
         let mut all = affected.all.iter().map(|(failing, manifest)| {
             let sent = SentManifest::of(affected.cx, failing, manifest)?;
