@@ -9,7 +9,7 @@ use serde_with::skip_serializing_none;
 
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
-use super::{PlannedCluster, Warning, WarningKind, members};
+use super::{PlannedCluster, Warning, WarningKind};
 use crate::contents::{ManifestKey, what_goes_with};
 use crate::inventory::Inventory;
 use crate::inventory::source::ObjectTexts;
@@ -229,7 +229,7 @@ struct FoundChanges {
     /// The objects of which masked values may change, and where.
     masked: BTreeMap<ManifestKey, Vec<String>>,
     /// The objects that fail in a cluster and do not change there.
-    still_failing: BTreeMap<String, Subject>,
+    still_failing: BTreeMap<String, StillFailing>,
 }
 
 /// What changes, and what of it fails: overrides that cannot be applied, and fields that must not
@@ -309,7 +309,7 @@ pub struct RunChanges {
     /// What is deleted and created again.
     pub recreated: Vec<RecreatedObjects>,
     /// The objects that fail in a cluster and do not change there.
-    still_failing: BTreeMap<String, Subject>,
+    still_failing: BTreeMap<String, StillFailing>,
 }
 
 impl RunChanges {
@@ -317,11 +317,11 @@ impl RunChanges {
     pub fn fails_again(&self, is_meant: impl Fn(&String) -> bool) -> Vec<String> {
         let mut objects = BTreeMap::<_, Vec<_>>::new();
         let meant = self.still_failing.iter().filter(|(name, _)| is_meant(name));
-        for (name, object) in meant {
-            objects.entry(object.to_string()).or_default().push(name);
+        for (name, failing) in meant {
+            objects.entry(failing).or_default().push(name);
         }
-        let objects = objects.iter();
-        let clauses = objects.map(|(object, names)| members::fails_again(names, object));
+        let objects = objects.into_iter();
+        let clauses = objects.map(|(failing, names)| failing.describe(&names));
         clauses.collect()
     }
 }
@@ -623,8 +623,29 @@ fn compare(
 struct FailingObjects {
     /// Those that are kept so far, and that a way to apply the content overwrites.
     overwritten: Vec<ManifestKey>,
-    /// The first that stays as it is, and so fails again: it does not change, or others own it.
-    unchanged: Option<Subject>,
+    /// The first that stays as it is: it does not change, or others own it.
+    unchanged: Option<StillFailing>,
+}
+
+/// An object that fails in a cluster, and stays as it is there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct StillFailing {
+    /// The object, in words.
+    pub(super) object: String,
+    /// Whether nothing else that comes with the content helps.
+    pub(super) is_certain: bool,
+}
+
+impl StillFailing {
+    /// That clusters fail for it, as a clause.
+    pub(super) fn describe(&self, clusters: &[&String]) -> String {
+        let fail = by_number(clusters.len(), "fails", "fail");
+        let (names, object) = (enumerate(clusters), &self.object);
+        let stalls = if self.is_certain { "will" } else { "may" };
+        format!(
+            "{names} {fail} for {object}, which stays as it is there: the run {stalls} stall again"
+        )
+    }
 }
 
 impl FailingObjects {
@@ -658,7 +679,12 @@ impl FailingObjects {
             } else if fails(troubled, object, |it| {
                 it.is_owned_by_others() || !is_new && it.is_lasting()
             }) {
-                kept.unchanged.get_or_insert_with(|| object.into());
+                let is_certain = fails(troubled, object, ManifestProblem::is_of_object);
+                let is_first = kept.unchanged.is_none();
+                if is_first || is_certain {
+                    let object = object.describe();
+                    kept.unchanged.replace(StillFailing { object, is_certain });
+                }
             }
         }
         kept

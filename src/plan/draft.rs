@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::changes::StillFailing;
 use super::{PlannedRun, Refusal, RefusalKind, StrategyChoice, Warning, WarningKind};
 use crate::controller::State;
 use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
@@ -11,7 +12,7 @@ use crate::kubefleet::run::{RunSpec, UpdateRun};
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef};
 use crate::problems::{Problem, StageMap};
-use crate::report::{NotChecked, Subject};
+use crate::report::NotChecked;
 use crate::words::CommandLine;
 
 /// A plan being made.
@@ -24,7 +25,7 @@ pub(super) struct PlanDraft<'i> {
     pub warnings: Vec<Warning>,
     pub not_checked: Vec<NotChecked>,
     /// The objects that fail in clusters and that the run does not change there.
-    pub still_failing: BTreeMap<String, Subject>,
+    pub still_failing: BTreeMap<String, StillFailing>,
     /// Whether something is not known without which nobody can say what the controller would do.
     pub undecided: bool,
 }

@@ -1,5 +1,6 @@
 //! Member clusters on which a run would not get far.
 
+use super::changes::StillFailing;
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use super::{ObjectChanges, Warning, WarningKind};
@@ -96,7 +97,7 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
             let mut manifests = trouble.manifests.iter();
             if let Some(stays) = draft.still_failing.get(&status.name) {
                 again.push((binding, condition));
-                object.get_or_insert_with(|| stays.to_string());
+                object.get_or_insert_with(|| stays.clone());
             } else if let Some(stays) =
                 manifests.find(|it| stays_as_others_left_it(it, run, changes))
             {
@@ -104,7 +105,10 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
                 kept.get_or_insert_with(|| stays.describe());
             } else if trouble.problem.as_ref().is_some_and(stays_with_any_content) {
                 again.push((binding, condition));
-                object.get_or_insert_with(|| "more than one Work of an envelope".to_owned());
+                object.get_or_insert_with(|| StillFailing {
+                    object: "more than one Work of an envelope".to_owned(),
+                    is_certain: true,
+                });
             }
             continue;
         }
@@ -135,7 +139,7 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
     }
     if let Some(object) = object {
         let names: Vec<_> = again.iter().map(|(it, _)| &it.spec.cluster).collect();
-        let message = format!("{}.", fails_again(&names, &object));
+        let message = format!("{}.", object.describe(&names));
         fail(draft, WarningKind::ClusterFailing, message, &again);
     }
     let is_sent = failing.iter().all(|(binding, _)| !binding.is_unsent());
@@ -158,13 +162,6 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
         run.status.snapshot_index
     );
     fail(draft, WarningKind::ClusterFailing, message, &failing);
-}
-
-/// That clusters fail for what a run does not change, as a clause.
-pub(super) fn fails_again(clusters: &[&String], object: &str) -> String {
-    let fail = by_number(clusters.len(), "fails", "fail");
-    let names = enumerate(clusters);
-    format!("{names} {fail} for {object}, which stays as it is there: the run will stall again")
 }
 
 /// Whether what keeps a binding's Works from being written is not part of the content.

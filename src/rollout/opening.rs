@@ -91,12 +91,25 @@ pub fn opening<'r, 'i>(rollout: &'r Rollout<'i>, gate: &Gate<'_>) -> GateOpening
     opening
 }
 
-/// The clusters that a run which waits at a gate comes to before the next one; `None` for one that waits at none.
+/// The clusters that a run which waits at a gate comes to before it asks for an approval again; `None` for one that waits
+/// at none.
 pub fn before_next_gate<'i>(rollout: &Rollout<'i>) -> Option<BTreeSet<&'i str>> {
-    let gate = rollout.open_gates().next()?;
-    let stages = opening(rollout, gate).stages;
-    let clusters = stages.into_iter().flat_map(|stage| &stage.clusters);
-    Some(clusters.map(|cluster| cluster.name).collect())
+    let mut gate = rollout.open_gates().next()?;
+    let mut reached = BTreeSet::new();
+    loop {
+        let opening = opening(rollout, gate);
+        let clusters = opening.stages.iter().flat_map(|stage| &stage.clusters);
+        reached.extend(clusters.map(|cluster| cluster.name));
+        // A timed wait asks nobody, unless an approval is at the same place.
+        let asks = |it: &Gate<'_>| {
+            let beside = self::opening(rollout, it).held_by;
+            it.task.is_approval() || beside.iter().any(|it| it.task.is_approval())
+        };
+        let Some(next) = opening.next.filter(|it| !asks(it)) else {
+            return Some(reached);
+        };
+        gate = next;
+    }
 }
 
 /// When a timed wait of a stage without clusters ends that waits before them: without clusters, nothing begins it but

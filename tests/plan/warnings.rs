@@ -686,7 +686,7 @@ fn clusters_that_keep_what_others_did_are_told() {
     assert_eq!(kinds(&plan, "warnings"), ["cluster-failing"]);
     assert_eq!(
         plan["warnings"][0]["message"],
-        "beta fails for Namespace web, which stays as it is there: the run will stall again."
+        "beta fails for Namespace web, which stays as it is there: the run may stall again."
     );
     // What was masked may differ.
     let masked = edited(&[])

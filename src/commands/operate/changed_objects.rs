@@ -134,7 +134,7 @@ pub(in crate::commands) fn show(
         preview.warning(&format!("{} of {clusters} unknown: {}", gap.what, gap.why));
     }
     preview.warnings(refused.iter().map(RefusedObject::describe));
-    preview.warnings(again.iter().cloned());
+    preview.warnings(again);
     let placement = run
         .scope()
         .object(Concept::Placement, &found.spec.placement);
@@ -162,10 +162,7 @@ pub(in crate::commands) fn show(
         risks: ContentRisks {
             deleted: deleted_objects(&changes),
             lost: first.as_ref().map(CascadingDeletion::describe),
-            refused: final_one
-                .map(RefusedObject::describe)
-                .or(taken)
-                .or_else(|| again.into_iter().next()),
+            refused: final_one.map(RefusedObject::describe).or(taken),
             ..ContentRisks::default()
         },
         overrides: overrides.map(|it| Arc::clone(&it.snapshot)).collect(),

@@ -37,12 +37,13 @@ impl NeededMember<'_> {
 
     /// The same of what makes a run stall there: before that, somebody is asked who can look again.
     pub fn stalls(&self, rule: &Rule, message: String) -> Finding {
-        let finding = self.finding(rule, message);
+        let mut finding = self.finding(rule, message);
         if self.is_behind_gate {
-            finding.severity(Severity::Info)
-        } else {
             finding
+                .add_sentence("The run asks for another approval before it comes to the cluster.");
+            finding = finding.severity(Severity::Info);
         }
+        finding
     }
 }
 

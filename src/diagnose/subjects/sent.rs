@@ -6,13 +6,14 @@ use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::ownership;
 use crate::kubefleet::kind::group_of;
-use crate::kubefleet::snapshot::{ManifestIdentity, ManifestSettings};
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::snapshot::{ManifestIdentity, ManifestSettings, PodTemplate};
 use crate::kubefleet::work::Work;
-use crate::kubefleet::{Conditions, reasons};
+use crate::kubefleet::{Conditions, names, reasons};
 use crate::member::PodHold;
 use crate::report::{CausedBy, ComposeText, Finding};
 use crate::rollout::ManifestTrouble;
-use crate::rollout::versions::{Version, versions};
+use crate::rollout::versions::versions;
 use crate::words::enumerate;
 
 #[derive(Clone, Copy)]
@@ -59,8 +60,8 @@ impl<'i> SentManifest<'i> {
         self.manifest.settings.0.as_deref()
     }
 
-    /// Why the workload's own settings keep its pods from getting a new template, where it may have got one: another
-    /// snapshot has another template, or none is left to compare with, and the run was not done there.
+    /// Why the workload's own settings keep its pods from getting a new template, where the cluster had another one of
+    /// it before, or that is not known, and the run was not done there.
     pub fn pod_hold(
         &self,
         cx: &DiagnosisContext<'_>,
@@ -68,27 +69,74 @@ impl<'i> SentManifest<'i> {
     ) -> Option<PodHold> {
         let settings = self.settings()?;
         let hold = PodHold::of_settings(&self.manifest.kind, settings.paused, &settings.update)?;
-        let own = failing.binding.snapshot_index()?;
-        let all = versions(cx.inventory);
-        let (now, others): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.index == own);
-        // Without overrides, which all of them get.
-        let template = |version: &&Version<'_>| {
-            let mut objects = version.objects();
-            let object = objects.find(|it| it.key() == self.manifest.key())?;
-            Some(object.settings.0.as_deref().map(|it| it.template))
-        };
-        let now = now.iter().find_map(template);
-        let mut others_have = others
-            .iter()
-            .filter(|it| it.is_complete())
-            .filter_map(template);
-        let is_only = others.is_empty() && own != "0";
-        let is_replaced = match others_have.next() {
-            Some(first) => Some(first) != now || others_have.any(|it| Some(it) != now),
+        let is_replaced = match self.had_before(cx, failing) {
+            HadBefore::Template(template) => template != settings.template,
             // A paused Deployment that is new makes no pods at all.
-            None => is_only || hold == PodHold::Paused,
+            HadBefore::Nothing => hold == PodHold::Paused,
+            HadBefore::Unknown => true,
         };
         (is_replaced && !failing.was_done).then_some(hold)
+    }
+
+    /// What the cluster had of the object before: with the snapshot that the run before brought there, or, where none
+    /// is known, with any other one.
+    fn had_before(&self, cx: &DiagnosisContext<'_>, failing: &FailingCluster<'_>) -> HadBefore {
+        let all = versions(cx.inventory);
+        let own = failing.binding.snapshot_index().unwrap_or_default();
+        let run = brought_before(cx, failing);
+        let before = run.map(|run| run.status.snapshot_index.as_str());
+        let others = all.iter().filter(|it| match before {
+            Some(before) => it.index == before,
+            None => it.index != own,
+        });
+        let others: Vec<_> = others.filter(|it| it.is_complete()).collect();
+        // What envelopes wrap, and what other overrides make of it, is in Works alone.
+        let had_overrides = run.and_then(|run| {
+            let mut clusters = run.updated_clusters();
+            let record = clusters.find(|it| it.name == failing.cluster)?;
+            Some(record.override_names().collect::<BTreeSet<_>>())
+        });
+        let overrides = failing.binding.spec.override_names().collect();
+        let is_same = had_overrides.is_none_or(|had| had == overrides);
+        let mut now = all
+            .iter()
+            .filter(|it| it.index == own)
+            .flat_map(|it| it.objects());
+        let is_wrapped = !now.any(|it| it.key() == self.manifest.key());
+        if is_wrapped || !is_same || others.is_empty() && (before.is_some() || own != "0") {
+            return self.beside(cx, before);
+        }
+        let objects = others.iter().flat_map(|it| it.objects());
+        let mut objects = objects.filter(|it| it.key() == self.manifest.key());
+        let Some(first) = objects.next() else {
+            return HadBefore::Nothing;
+        };
+        let template = |it: &ManifestIdentity| it.settings.0.as_deref().map(|it| it.template);
+        let own = template(self.manifest);
+        // Where several may be what it had, one that differs counts.
+        let other = std::iter::once(first).chain(objects).map(template);
+        let other = other.reduce(|one, other| if one == own { other } else { one });
+        HadBefore::Template(other.flatten().unwrap_or_default())
+    }
+
+    /// The same by what other clusters still have of that snapshot.
+    fn beside(&self, cx: &DiagnosisContext<'_>, before: Option<&str>) -> HadBefore {
+        let works = cx.inventory.works.iter();
+        let mut works = works
+            .filter(|it| before.is_some() && it.meta.label(names::PARENT_SNAPSHOT_INDEX) == before);
+        let found = works.find_map(|work| {
+            let mut manifests = work.spec.workload.manifests.iter();
+            manifests.find(|it| it.key() == self.manifest.key())
+        });
+        found.map_or(HadBefore::Unknown, |it| {
+            HadBefore::Template(
+                it.settings
+                    .0
+                    .as_deref()
+                    .map(|it| it.template)
+                    .unwrap_or_default(),
+            )
+        })
     }
 
     /// Whether the member agent has applied it.
@@ -96,6 +144,32 @@ impl<'i> SentManifest<'i> {
         let status = self.work.status_of(self.at);
         status.is_some_and(|it| it.conditions.is_true(reasons::APPLIED))
     }
+}
+
+/// What a cluster had of an object.
+enum HadBefore {
+    Template(PodTemplate),
+    Nothing,
+    Unknown,
+}
+
+/// The run that was done with a cluster last, of those that brought another snapshot than it is sent now.
+fn brought_before<'i>(
+    cx: &DiagnosisContext<'i>,
+    failing: &FailingCluster<'_>,
+) -> Option<&'i UpdateRun> {
+    let own = failing.binding.snapshot_index()?;
+    let ended = |run: &UpdateRun| {
+        let mut clusters = run.updated_clusters();
+        let record = clusters.find(|it| it.name == failing.cluster)?;
+        let done = record.conditions.condition(reasons::SUCCEEDED)?;
+        done.since.filter(|_| done.is_true())
+    };
+    let runs = cx.inventory.runs.iter();
+    let others = runs.filter(|run| run.status.snapshot_index != own && !run.only_compares());
+    others
+        .filter(|run| ended(run).is_some())
+        .max_by_key(|run| ended(run))
 }
 
 /// What keeps an object from all of these clusters that the same content brings: the object's own

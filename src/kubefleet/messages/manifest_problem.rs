@@ -176,11 +176,26 @@ impl ManifestProblem {
         )
     }
 
-    /// Whether others own the object, so that no content is applied over it.
+    /// Whether others own the object, so that no content is applied over it while they do.
     pub const fn is_owned_by_others(&self) -> bool {
         matches!(
             self,
             Self::AlreadyOwnedByOthers { .. } | Self::TakeoverNever
+        )
+    }
+
+    /// Whether the object itself, or what others did to it, is at fault: nothing else that comes with the content helps.
+    pub const fn is_of_object(&self) -> bool {
+        matches!(
+            self,
+            Self::TakeoverNever
+                | Self::Drift { .. }
+                | Self::ImmutableField { .. }
+                | Self::Invalid { .. }
+                | Self::TooLarge
+                | Self::DecodeFailed
+                | Self::GenerateNameOnly
+                | Self::Duplicate
         )
     }
 

@@ -25,11 +25,12 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::duration;
+use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
 use crate::manifests::texts_of;
 use crate::plan::{
-    ObjectChanges, Plan, PlanOutcome, PlannedCluster, PlannedStage, RefusalKind, Warning,
-    WarningKind,
+    ClusterChange, ObjectChanges, Plan, PlanOutcome, PlannedCluster, PlannedStage, RefusalKind,
+    Warning, WarningKind,
 };
 use crate::problems::members::all_silent_since;
 use crate::render::style::TextPaint;
@@ -187,7 +188,7 @@ pub(super) fn offer(
     }
     let removed = plan.removed.iter().filter(|it| it.snapshot.is_some());
     let removed = removed.map(|it| it.name.clone());
-    let removed = removed.filter(|it| !around.inventory.keeps_content(it));
+    let removed = removed.filter(|it| loses_content(&around.inventory, it));
     let removed: Vec<_> = removed.collect();
     if !removed.is_empty() && index.is_some() {
         preview.warning(&format!(
@@ -558,7 +559,16 @@ fn empties(
     }
     let (name, index) = (&launch.run.name, plan.content.snapshot.as_deref());
     let index = index.unwrap_or_default();
-    let updated: usize = plan.stages.iter().map(|it| it.clusters.len()).sum();
+    let updated = plan.stages.iter().flat_map(|it| &it.clusters);
+    let updated = updated.filter(|it| !launch.takes_back || it.change != ClusterChange::Unchanged);
+    let too_many = removes_most(launch.takes_back, updated.count(), removed);
+    // Which snapshot is named says nothing of the policy.
+    if let Some(why) = too_many.as_ref().filter(|_| launch.takes_back) {
+        let hint = "correct the placement's policy first, or roll back at a terminal";
+        return Err(reading
+            .refused(format!("{name} would go too far: {why}"))
+            .hint(hint));
+    }
     let unhelpful = unhelpful_content(plan);
     // That is sent to nobody, whoever names it.
     if let Some((content @ UnhelpfulContent::NameReused, why)) = &unhelpful
@@ -581,7 +591,7 @@ fn empties(
             .hint("see plan; a script needs a run made with --snapshot")
     } else if let Some(lost) = clause(plan, WarningKind::CascadingDeletion) {
         safeguards::would_delete(name, &lost, reading)
-    } else if let Some(why) = removes_most(launch.takes_back, updated, removed) {
+    } else if let Some(why) = too_many {
         reading
             .refused(format!("{name} would go too far: {why}"))
             .hint("check the placement's policy; a script needs a run made with --snapshot")
@@ -599,6 +609,17 @@ fn empties(
         Some(named) => refused.hint(named.clone()),
         None => refused,
     })
+}
+
+/// Whether a cluster from which a run removes the placement loses what it has: what was never released to it, or leaves
+/// the fleet, does not.
+fn loses_content(inventory: &Inventory, cluster: &str) -> bool {
+    let mut bindings = inventory.bindings_of(cluster);
+    let leaves = inventory
+        .member(cluster)
+        .is_some_and(MemberCluster::is_leaving);
+    let has_content = bindings.any(|it| !it.status.conditions.is_empty());
+    has_content && !leaves && !inventory.keeps_content(cluster)
 }
 
 /// That a run removes the placement from clusters, and updates none, or that a rollback removes it from at least as many

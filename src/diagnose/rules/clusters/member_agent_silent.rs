@@ -57,12 +57,13 @@ fn finding_on(
         ),
     };
     let finding = heard(member, needed.stalls(rule, message));
+    let joined = match heartbeat {
+        Some(_) => " `Joined` on the hub stays True without them.",
+        None => "",
+    };
     let finding = finding
         .look_with(
-            format!(
-                "Check whether the agent's pods run on {name}. `Joined` on the hub stays True without \
-                 them."
-            ),
+            format!("Check whether the agent's pods run on {name}.{joined}"),
             steps::member_agent(name),
         )
         .fix(format!(

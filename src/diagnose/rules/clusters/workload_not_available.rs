@@ -273,16 +273,20 @@ fn held_back(
     mut finding: Finding,
 ) -> Finding {
     finding.add_sentence(&format!("In its manifest, {}.", held.why()));
-    finding
-        .evidence(sent.work.object(), sent.path(held.field()), held.value())
+    let (field, on_hub) = (held.field(), affected.on_hub());
+    let finding = finding
+        .evidence(sent.work.object(), sent.path(field), held.value())
         .roll_out(
             affected.cx,
-            &format!(
-                "Change {} of {} on the hub",
-                held.field(),
-                affected.on_hub()
-            ),
-        )
+            &format!("Change {field} of {on_hub} on the hub"),
+        );
+    if held != PodHold::OnDelete {
+        return finding;
+    }
+    finding.disrupt(format!(
+        "Or delete the old pods on {} one by one: each replacement has the new template.",
+        affected.clusters()
+    ))
 }
 
 /// When the first of the clusters of a run counts as stuck, where all have had less time than that and nobody
