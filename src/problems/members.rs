@@ -176,7 +176,7 @@ impl<'m> TroubledMembers<'m> {
                 last_report(first, *longest)
             ),
             several => format!(
-                "The agents of {several} member clusters do not report ({}), one of them for {}; \
+                "the agents of {several} member clusters do not report ({}), one of them for {}; \
                  the run will stall there.",
                 enumerate(self.silent.iter().map(|(member, _)| &member.meta.name)),
                 duration::describe(*longest)

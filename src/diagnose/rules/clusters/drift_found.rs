@@ -45,8 +45,8 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         return finding.manifest_rejected(affected);
     }
     if counts_defaults(affected, ComparedBinding::Drift) {
-        let keeps = "whenToApply is IfNotDrifted, Fleet does not overwrite them";
-        return defaulted(affected, finding, keeps);
+        let kept = "Because whenToApply is IfNotDrifted, Fleet does not overwrite them.";
+        return defaulted(affected, finding, ("changes", kept));
     }
     finding
         .look_with(
@@ -83,17 +83,16 @@ pub(super) fn counts_defaults(affected: &AffectedObject<'_, '_>, what: ComparedB
     affected.all.iter().all(added)
 }
 
-/// What the API server fills in cannot be taken back. `keeps` is what Fleet does not do then, and why.
+/// What the API server fills in cannot be taken back. `kept` says what Fleet does not do because of such `changes`.
 pub(super) fn defaulted(
     affected: &AffectedObject<'_, '_>,
     mut finding: Finding,
-    keeps: &str,
+    (changes, kept): (&str, &str),
 ) -> Finding {
     let clusters = affected.clusters();
     finding.message = format!(
         "{} has fields on {clusters} that its manifest does not set. Because comparisonOption is \
-         FullComparison, such fields count as changes, also where the API server filled them in, and \
-         because {keeps}.",
+         FullComparison, such fields count as {changes}, also where the API server filled them in. {kept}",
         affected.object()
     );
     finding

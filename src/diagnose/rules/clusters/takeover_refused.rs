@@ -72,8 +72,8 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
             return finding.manifest_rejected(affected);
         }
         ManifestProblem::DiffFound { .. } if counts_defaults(affected, ComparedBinding::Diff) => {
-            let keeps = "whenToTakeOver is IfNoDiff, Fleet does not take the object over";
-            return defaulted(affected, finding, keeps);
+            let kept = "Because whenToTakeOver is IfNoDiff, Fleet does not take the object over.";
+            return defaulted(affected, finding, ("differences", kept));
         }
         ManifestProblem::DiffFound { .. } => {
             finding = finding
