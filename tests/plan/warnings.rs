@@ -547,6 +547,29 @@ fn what_is_overwritten_on_a_cluster_is_told() {
 }
 
 #[test]
+fn an_object_that_was_never_applied_is_not_deleted_when_it_leaves_the_content() {
+    let since = "    observedGeneration: 3\n    lastTransitionTime: '2026-03-02T08:30:00Z'\n";
+    let settings = "  - apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: settings, namespace: web}\n    \
+        data: {colour: green}\n";
+    let deleted = |kind: &str, reason: &str| {
+        let condition = format!(
+            "type: {kind}, status: 'False', reason: {reason}, message: failed, \
+             lastTransitionTime: '2026-03-02T08:31:00Z'"
+        );
+        let failed = format!(
+            "{since}  - {{{condition}, observedGeneration: 3}}\n  failedPlacements:\n  - {{version: \
+             v1, kind: ConfigMap, namespace: web, name: settings, condition: {{{condition}}}}}\n"
+        );
+        let plan = of(&[], &edited(&[(settings, ""), (since, &failed)]));
+        let changes = plan["changes"].as_array().unwrap().iter();
+        let mut alpha = changes.filter(|it| it["clusters"][0] == "alpha");
+        alpha.next().unwrap()["deleted"][0]["name"].clone()
+    };
+    assert_eq!(deleted("Available", "ManifestNotAvailableYet"), "settings");
+    assert!(deleted("Applied", "ManifestApplyFailed").is_null());
+}
+
+#[test]
 fn a_cluster_that_left_the_fleet_keeps_what_it_has() {
     let omega = "  name: omega\n  labels: {tier: prod, order: '11'}";
     let lost = |plan: &serde_json::Value| {
