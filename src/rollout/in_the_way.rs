@@ -184,3 +184,30 @@ pub fn in_the_way_ahead(rollout: &Rollout<'_>) -> Vec<InTheWay> {
     let works = inventory.works.iter();
     works.flat_map(|work| InTheWay::of(work, &new)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kubefleet::Scope;
+
+    #[test]
+    fn the_first_ten_clusters_that_get_something_new_are_read() {
+        let placement = Scope::Cluster.object(Concept::Placement, "web");
+        let names: Vec<_> = (0..13).map(|at| format!("member-{at}")).collect();
+        let all: Vec<_> = names.iter().map(String::as_str).collect();
+        let object = ManifestIdentity {
+            kind: "Namespace".to_owned(),
+            ..ManifestIdentity::default()
+        };
+        let mut new = NewObjects::new(placement);
+        let (same, more) = all.split_at(1);
+        new.add(same.to_vec(), std::iter::empty());
+        new.add(
+            more.to_vec(),
+            std::iter::once(ManifestKey::of_manifest(&object)),
+        );
+        let (first, others) = new.first_clusters(all.iter().copied());
+        assert_eq!(first, all[1..11]);
+        assert_eq!(others, all[11..]);
+    }
+}

@@ -185,7 +185,7 @@ pub fn in_the_way<'n>(
     });
     reading.no_hub()?;
     // Files have the Works of one placement.
-    let mut answers = answers.iter().filter(|_| reading.hub().is_some());
+    let mut answers = answers.iter().filter(|_| !reading.is_offline());
     let gap = answers.find_map(|it| it.outcome.gap());
     let unread = |why: String| NotChecked::new("Works of other placements", why);
     let unread = match gap {
