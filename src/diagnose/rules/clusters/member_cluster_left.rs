@@ -104,19 +104,16 @@ fn done_and_leaving(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
 /// updaterun/validation.go:validateDeleteStageStatus.
 fn abandoned(cx: &DiagnosisContext<'_>, needed: &NeededMember<'_>, rule: &Rule) -> Finding {
     let name = needed.name;
-    let state = match needed.member {
+    let (state, what) = match needed.member {
         Some(member) if member.meta.is_deleting() => {
-            "is leaving the fleet. Once it is gone, the run removes the binding, and what is then still in the \
-             cluster stays there"
+            ("is leaving the fleet", "is in the cluster once it has left")
         }
-        Some(_) => {
-            "has left the fleet: the run removes the binding, and what runs in the cluster stays there"
-        }
-        None => {
-            "is no longer in the fleet: the run removes the binding, and what runs in the cluster stays there"
-        }
+        Some(_) => ("has left the fleet", "runs in the cluster"),
+        None => ("is no longer in the fleet", "runs in the cluster"),
     };
-    let finding = needed.finding(rule, format!("{name} {state}."));
+    let message =
+        format!("{name} {state}: the run removes the binding, and what {what} stays there.");
+    let finding = needed.finding(rule, message);
     let finding = finding.severity(Severity::Info);
     let finding = match needed.member {
         Some(member) => leaving(finding, member),
