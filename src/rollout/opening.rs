@@ -112,8 +112,9 @@ pub fn before_next_gate<'i>(rollout: &Rollout<'i>) -> Option<BTreeSet<&'i str>> 
     }
 }
 
-/// When a timed wait of a stage without clusters ends that waits before them: without clusters, nothing begins it but
-/// the stage's own wait. Source: updaterun/execution.go:checkAfterStageTasksStatus.
+/// When a timed wait after a stage without clusters ends, while the stage waits at a gate. The wait counts from the
+/// stage's Progressing condition, which the gate has written and no cluster changes.
+/// Source: updaterun/execution.go:checkAfterStageTasksStatus.
 fn runs_until(stage: &StageView<'_>, gate: &Gate<'_>) -> Option<Timestamp> {
     let progressing = stage.status.conditions.condition(reasons::PROGRESSING)?;
     let waits = stage.clusters.is_empty() && progressing.reason == reasons::STAGE_WAITING;

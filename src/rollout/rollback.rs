@@ -692,7 +692,7 @@ fn sent_any(inventory: &Inventory, run: &UpdateRun) -> bool {
     !rollout.updated_clusters().all(|cluster| {
         let sent = cluster.binding.map(|it| &it.status.conditions);
         let sent = sent.and_then(|it| it.since(reasons::OVERRIDDEN));
-        // The time is of the hub agent's last start as well; the run that wrote it last stays named.
+        // The time may be that of the hub agent's last start. The binding still names the run that released it.
         let by = cluster.binding.and_then(|it| rollout_started(it).run);
         let by = by.and_then(|by| inventory.run_on(&by));
         let is_by_earlier = by.is_some_and(|by| by.meta.created < run.meta.created);

@@ -97,7 +97,7 @@ pub fn sent_without_run<'r, 'i>(rollout: &'r Rollout<'i>) -> Option<SentWithoutR
     let index = run.status.snapshot_index.as_str();
     let begun = run.status.conditions.since(reasons::INITIALIZED)?;
     let synchronized = |it: &Binding| it.status.conditions.since(reasons::WORK_SYNCHRONIZED);
-    // When the hub agent starts, it writes that of all bindings anew, also of those that have had all for long.
+    // When the hub agent starts, it writes WorkSynchronized of all bindings again, with a new time.
     let mut done = rollout.done_clusters();
     let restarted =
         done.any(|it| it.binding.and_then(synchronized) > it.ended.or(Some(rollout.now)));
