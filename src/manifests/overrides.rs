@@ -163,7 +163,7 @@ impl<'i> PlacedOverrides<'i> {
 pub enum IneffectiveOverride {
     /// A selector, in words, that selects no object.
     Selector(String),
-    /// A selector, in words, that selects an envelope, of which the agent overrides what it holds.
+    /// A selector, in words, that names an envelope: the agent overrides what that holds, not the envelope.
     Envelope(String),
     /// A rule, from 1, that is for none of the clusters.
     Rule(usize),
@@ -185,7 +185,8 @@ pub(super) fn idle(
         .filter(|(at, _)| !selected.contains(at))
         .map(|(_, selector)| {
             let mut envelopes = content.items.iter().filter_map(|it| it.envelope.as_ref());
-            if envelopes.any(|it| it.kind == selector.kind && it.name == selector.name) {
+            let named = (&selector.kind, &one.snapshot.meta.namespace, &selector.name);
+            if envelopes.any(|it| (&it.kind, &it.namespace, &it.name) == named) {
                 IneffectiveOverride::Envelope(selector.describe())
             } else {
                 IneffectiveOverride::Selector(selector.describe())
