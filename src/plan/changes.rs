@@ -595,10 +595,12 @@ fn compare(
             delta.overwritten = failing.overwritten;
             delta.counts.overwritten = delta.overwritten.len();
             let name = cluster.name.to_owned();
-            found
-                .still_failing
-                .extend(failing.unchanged.map(|it| (name, it)));
             let has = own.spec.apply_strategy.as_deref();
+            // What kept an object from being applied does not keep it from being compared.
+            let compares_now =
+                apply.is_report_diff() && !has.is_some_and(ApplyStrategy::is_report_diff);
+            let unchanged = failing.unchanged.filter(|_| !compares_now);
+            found.still_failing.extend(unchanged.map(|it| (name, it)));
             has.map(|has| has.differences(apply)).unwrap_or_default()
         });
         // In the same snapshot, they are the same.
