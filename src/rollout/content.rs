@@ -307,6 +307,7 @@ pub fn failing_before(rollout: &Rollout<'_>) -> Option<String> {
         _ => ("fail", "they have"),
     };
     let apply = rollout.run.status.apply_strategy.as_deref();
+    let apply = apply.filter(|it| !it.is_report_diff());
     let kept = |is_kept: fn(&ManifestProblem) -> bool, is_new: bool| {
         let troubles = failing.iter().filter_map(|it| it.trouble());
         let mut objects = troubles.flat_map(|it| &it.manifests);
