@@ -79,7 +79,7 @@ pub const fn is_harmful(c: char) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{is_harmful, quote};
+    use super::{is_harmful, is_plain, quote};
 
     #[test]
     fn words_stay_words() {
@@ -107,9 +107,19 @@ mod tests {
     // That bash reads quoted words back is proven in `tests/attack/words.rs`.
     proptest! {
         #[test]
-        fn every_word_is_safe_to_show(word in "[^\u{0}]*|[a-z'\\\\$`!\n\r\t 0-7\u{202e}]*") {
+        fn every_word_is_one_word_and_safe_to_show(word in "[^\u{0}]*|[a-z'\\\\$`!\n\r\t 0-7\u{202e}]*") {
             let quoted = quote(&word);
             prop_assert!(!quoted.chars().any(|c| is_harmful(c) || c.is_whitespace() && c != ' '));
+            let is_coded = quoted.starts_with('$');
+            let escaped = if is_coded {
+                quoted.replace(r"\\", "").replace(r"\'", "")
+            } else {
+                quoted.replace(r"'\''", "")
+            };
+            // Without those that are escaped, the quotes are around everything.
+            let quotes: Vec<_> = escaped.match_indices('\'').map(|(at, _)| at).collect();
+            let is_in_quotes = quotes == [usize::from(is_coded), escaped.len() - 1];
+            prop_assert!(is_in_quotes || quoted == word && word.chars().all(is_plain), "{quoted}");
         }
     }
 }
