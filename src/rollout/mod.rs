@@ -246,10 +246,14 @@ impl Gate<'_> {
         self.waiting_since?.checked_add(self.wait()?).ok()
     }
 
-    /// Until when a TimedWait holds a run that is stopped, once it is resumed. Later, a resume opens
-    /// the gate at once.
+    /// Until when a TimedWait holds a run that is stopped, once it is resumed.
     pub fn holds_until(&self) -> Option<Timestamp> {
         self.stopped_since?.checked_add(self.wait()?).ok()
+    }
+
+    /// When a TimedWait ends that has begun, whether the run is stopped or not.
+    pub fn ends_at(&self) -> Option<Timestamp> {
+        self.until().or_else(|| self.holds_until())
     }
 }
 

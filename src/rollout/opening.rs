@@ -139,7 +139,7 @@ fn closed<'r, 'i>(
     let is_over = |gate: &Gate<'_>| {
         gate.state == TaskState::Done
             || gate.is_approved_ahead()
-            || (gate.until().or(gate.holds_until())).is_some_and(|until| until <= rollout.now)
+            || gate.ends_at().is_some_and(|until| until <= rollout.now)
     };
     let gates = stage.gates.iter();
     gates.filter(move |gate| gate.time == time && !is_over(gate))

@@ -93,7 +93,7 @@ fn opening_lines(rollout: &Rollout<'_>, opening: &GateOpening<'_, '_>) -> Vec<St
     let mut lines = Vec::new();
     if !opening.held_by.is_empty() {
         let others = opening.held_by.iter();
-        let others = others.map(|gate| task(gate, gate.until().or(gate.holds_until())));
+        let others = others.map(|gate| task(gate, gate.ends_at()));
         lines.push(format!(
             "  the run then still waits for {}",
             enumerate(others)
