@@ -109,6 +109,12 @@ fn a_row_of_errors_lasts_until_a_look_that_asks_for_a_time() {
     );
     // It was available soon, and noted late.
     assert_eq!(slows(&[&[done(120, 20, 110)], &[AHEAD]]), None);
+    // What changed after it was noted does not tell when it was available: only a long time was an error.
+    assert_eq!(slows(&[&[done(40, 20, 10)], &[AHEAD]]), None);
+    assert_eq!(
+        slows(&[&[done(120, 20, 10)], &[AHEAD]]),
+        Some((one("member-0"), 20, 100))
+    );
     // A look that started a cluster and has no slot left ends the row.
     let started = |ago: i64| [Some(ago), None, None];
     assert_eq!(
