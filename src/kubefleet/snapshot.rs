@@ -334,3 +334,32 @@ impl PolicySnapshot {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde::de::DeserializeSeed as _;
+
+    use super::*;
+
+    #[test]
+    fn only_the_order_of_its_fields_does_not_tell_a_template_from_others() {
+        let read = |text: &str| {
+            let text = text.replace('\'', "\"");
+            let mut reader = serde_json::Deserializer::from_str(&text);
+            let seed = LenientSeed::<PodTemplate>::default();
+            seed.deserialize(&mut reader).unwrap()
+        };
+        let one = read("{'spec': {'containers': [{'name': 'a', 'image': 'b'}, {}], 'x': 1}}");
+        let same = read("{'spec': {'x': 1, 'containers': [{'image': 'b', 'name': 'a'}, {}]}}");
+        assert_eq!(one, same);
+        for other in [
+            "{'spec': {'containers': [{'name': 'a', 'image': 'c'}, {}], 'x': 1}}",
+            "{'spec': {'containers': [{}, {'name': 'a', 'image': 'b'}], 'x': 1}}",
+            "{'spec': {'containers': [{'name': 'a', 'image': 'b'}, {}], 'x': '1'}}",
+            "{'spec': {'containers': [{'name': 'a', 'image': 'b'}, {}]}}",
+            "null",
+        ] {
+            assert_ne!(one, read(other), "{other}");
+        }
+    }
+}
