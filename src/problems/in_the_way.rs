@@ -65,10 +65,13 @@ fn owned_by(
     compares_only: bool,
 ) -> Option<Problem> {
     let (cluster, (work, (at, kind)), object) = placed.first()?;
-    let has = if *kind == reasons::APPLIED {
-        "has put"
+    let (has, check) = if *kind == reasons::APPLIED {
+        ("has put", "Check which rollout put it there.")
     } else {
-        "only compares, and has taken over"
+        (
+            "only compares, and has taken over",
+            "Check which rollout took it over.",
+        )
     };
     let clusters = distinct(placed.iter().map(|(cluster, ..)| cluster.as_str()));
     let objects = placed.iter().map(|(.., object)| object.describe());
@@ -85,7 +88,7 @@ fn owned_by(
     let problem = Problem::new(owner, message)
         .clusters(clusters)
         .evidence(work, path, "True");
-    Some(problem.look_with("Check which rollout put it there.", trace))
+    Some(problem.look_with(check, trace))
 }
 
 fn earlier_works(earlier: &[(String, ObjectRef, Timestamp)]) -> Option<Problem> {
