@@ -1,5 +1,7 @@
 //! Member clusters on which a run would not get far.
 
+use std::collections::BTreeMap;
+
 use super::changes::StillFailing;
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
@@ -78,8 +80,10 @@ fn is_sent_nothing(inventory: &Inventory, run: &UpdateRun, cluster: &str) -> boo
 /// others did there may stop other content too.
 pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[ObjectChanges]) {
     let inventory = draft.inventory;
-    let (mut failing, mut held, mut kept) = (Vec::new(), Vec::new(), None);
-    let (mut again, mut object) = (Vec::new(), None);
+    let mut failing = Vec::new();
+    // The clusters by the object for which they fail.
+    let mut held = BTreeMap::<_, Vec<_>>::new();
+    let mut again = BTreeMap::<_, Vec<_>>::new();
     for status in run.updated_clusters() {
         let binding = inventory.binding(&status.name);
         let trouble = binding.and_then(|binding| binding_trouble(inventory, binding));
@@ -96,19 +100,20 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
             let changes = changes.iter().find(|it| it.clusters.contains(&status.name));
             let mut manifests = trouble.manifests.iter();
             if let Some(stays) = draft.still_failing.get(&status.name) {
-                again.push((binding, condition));
-                object.get_or_insert_with(|| stays.clone());
+                let alike = again.entry(stays.clone()).or_default();
+                alike.push((binding, condition));
             } else if let Some(stays) =
                 manifests.find(|it| stays_as_others_left_it(it, run, changes))
             {
-                held.push((binding, condition));
-                kept.get_or_insert_with(|| stays.describe());
+                let alike = held.entry(stays.describe()).or_default();
+                alike.push((binding, condition));
             } else if trouble.problem.as_ref().is_some_and(stays_with_any_content) {
-                again.push((binding, condition));
-                object.get_or_insert_with(|| StillFailing {
+                let stays = StillFailing {
                     object: "more than one Work of an envelope".to_owned(),
                     is_certain: true,
-                });
+                };
+                let alike = again.entry(stays).or_default();
+                alike.push((binding, condition));
             }
             continue;
         }
@@ -129,18 +134,18 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
             failing.push((binding, condition));
         }
     }
-    if let Some(kept) = kept {
+    for (kept, held) in &held {
         let message = format!(
             "{} {} what others did to {kept}: the run may stall there with other content as well.",
             enumerate(held.iter().map(|(it, _)| &it.spec.cluster)),
             by_number(held.len(), "keeps", "keep")
         );
-        fail(draft, WarningKind::ClusterHeld, message, &held);
+        fail(draft, WarningKind::ClusterHeld, message, held);
     }
-    if let Some(object) = object {
+    for (object, again) in &again {
         let names: Vec<_> = again.iter().map(|(it, _)| &it.spec.cluster).collect();
         let message = format!("{}.", object.describe(&names));
-        fail(draft, WarningKind::ClusterFailing, message, &again);
+        fail(draft, WarningKind::ClusterFailing, message, again);
     }
     let is_sent = failing.iter().all(|(binding, _)| !binding.is_unsent());
     let has = match failing.len() {

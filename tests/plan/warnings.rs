@@ -679,6 +679,18 @@ fn clusters_that_keep_what_others_did_are_told() {
         warning["message"],
         "beta fails for ConfigMap web/settings, which stays as it is there: the run will stall again."
     );
+    // Each object is told with the clusters that fail for it.
+    let since = "    observedGeneration: 3\n    lastTransitionTime: '2026-03-02T08:30:00Z'\n";
+    let condition = "{type: Applied, status: 'False', reason: ManifestApplyFailed, message: failed, \
+        observedGeneration: 3, lastTransitionTime: '2026-03-02T09:00:00Z'}";
+    let failed = format!(
+        "{since}  - {condition}\n  failedPlacements:\n  - {{version: v1, {namespace}, condition: {condition}}}\n"
+    );
+    let of_settings = says(settings, "NotTakenOver", never);
+    let both = of(&[], &replaced(&of_settings, &[(since, &failed)]));
+    let both = both["warnings"].to_string();
+    has(&both, "beta fails for ConfigMap web/settings, which");
+    has(&both, "alpha fails for Namespace web, which");
     // What differs may differ no more with other content.
     let alike = "{type: ClientSideApply, whenToTakeOver: IfNoDiff}";
     let found = "message: 'cannot take over object: configuration differences are found between the manifest \

@@ -2,9 +2,9 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::members::{NeededMember, needed};
-use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Conditions, duration, reasons};
 use crate::problems::members::{all_silent_since, last_heard};
 use crate::problems::steps;
 use jiff::{SignedDuration, Timestamp};
@@ -56,16 +56,16 @@ fn finding_on(
             "The member agent of {name} has never reported: the hub has been waiting for it for {for_long}."
         ),
     };
-    let finding = heard(member, needed.stalls(rule, message));
-    let joined = match heartbeat {
-        Some(_) => " `Joined` on the hub stays True without them.",
-        None => "",
-    };
+    let mut finding = heard(member, needed.stalls(rule, message));
+    let mut look = format!("Check whether the agent's pods run on {name}.");
+    if heartbeat.is_some() {
+        look += " `Joined` on the hub stays True without them.";
+    } else {
+        let joined = member.status.conditions.condition(reasons::JOINED);
+        finding = finding.condition(&member.object(), joined);
+    }
     let finding = finding
-        .look_with(
-            format!("Check whether the agent's pods run on {name}.{joined}"),
-            steps::member_agent(name),
-        )
+        .look_with(look, steps::member_agent(name))
         .fix(format!(
             "Restore {name}, its agent, or its connection to the hub's API server."
         ));
