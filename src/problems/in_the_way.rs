@@ -30,7 +30,7 @@ impl ProblemsInTheWay {
 }
 
 pub fn in_the_way(found: Vec<InTheWay>, compares_only: bool) -> ProblemsInTheWay {
-    let mut owners: BTreeMap<ObjectRef, Vec<_>> = BTreeMap::new();
+    let mut owners: BTreeMap<_, Vec<_>> = BTreeMap::new();
     let mut earlier = Vec::new();
     for InTheWay {
         cluster,
@@ -41,8 +41,9 @@ pub fn in_the_way(found: Vec<InTheWay>, compares_only: bool) -> ProblemsInTheWay
         match what {
             FoundThere::EarlierWork { deleted } => earlier.push((cluster, work, deleted)),
             FoundThere::Placed { owner, object, at } => {
-                let placed = owners.entry(owner).or_default();
-                placed.push((cluster, (work, at), object));
+                let (at, kind) = at;
+                let placed = owners.entry((owner, kind)).or_default();
+                placed.push((cluster, work, at, object));
             }
         }
     }
@@ -60,11 +61,11 @@ pub fn problems_ahead(rollout: &Rollout<'_>) -> ProblemsInTheWay {
 }
 
 fn owned_by(
-    owner: &ObjectRef,
-    placed: &[(String, (ObjectRef, (usize, &str)), ManifestKey)],
+    (owner, kind): &(ObjectRef, &str),
+    placed: &[(String, ObjectRef, usize, ManifestKey)],
     compares_only: bool,
 ) -> Option<Problem> {
-    let (cluster, (work, (at, kind)), object) = placed.first()?;
+    let (cluster, work, at, object) = placed.first()?;
     let (has, check) = if *kind == reasons::APPLIED {
         ("has put", "Check which rollout put it there.")
     } else {

@@ -13,7 +13,7 @@ use crate::kubefleet::{Conditions, names, reasons};
 use crate::member::PodHold;
 use crate::report::{CausedBy, ComposeText, Finding};
 use crate::rollout::ManifestTrouble;
-use crate::rollout::versions::versions;
+use crate::rollout::versions::{Version, versions};
 use crate::words::enumerate;
 
 #[derive(Clone, Copy)]
@@ -101,7 +101,7 @@ impl<'i> SentManifest<'i> {
         let mut now = all
             .iter()
             .filter(|it| it.index == own)
-            .flat_map(|it| it.objects());
+            .flat_map(Version::objects);
         let is_wrapped = !now.any(|it| it.key() == self.manifest.key());
         if is_wrapped || !is_same || others.is_empty() && (before.is_some() || own != "0") {
             return self.beside(cx, before);
