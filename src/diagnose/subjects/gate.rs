@@ -311,7 +311,7 @@ pub fn stopped_waits(rollout: &Rollout<'_>) -> Vec<String> {
         let look = controller::look_after_stop(rollout.inventory, rollout.run);
         look.map_or_else(String::new, |by| {
             let by = whole_seconds(by);
-            format!("; a check that may still come, by {by}, restarts it")
+            format!("; a check that may still come, by {by}, restarts the wait")
         })
     };
     rollout
@@ -330,8 +330,8 @@ pub fn stopped_waits(rollout: &Rollout<'_>) -> Vec<String> {
                     duration::describe(until.duration_since(rollout.now))
                 ),
                 Some(until) => format!(
-                    "the timed wait of stage {stage} ended at {until}, during the stop, and holds \
-                     it no longer{again}"
+                    "the timed wait of stage {stage} ended at {until}, during the stop, and no longer \
+                     holds the run{again}"
                 ),
             })
         })
