@@ -625,7 +625,7 @@ fn compare(
 struct FailingObjects {
     /// Those that are kept so far, and that a way to apply the content overwrites.
     overwritten: Vec<ManifestKey>,
-    /// The first that stays as it is: it does not change, or others own it.
+    /// The first that stays as it is, because it does not change, or others own it; of several, one that is certain.
     unchanged: Option<StillFailing>,
 }
 
@@ -682,10 +682,10 @@ impl FailingObjects {
                 it.is_owned_by_others() || !is_new && it.is_lasting()
             }) {
                 let is_certain = fails(troubled, object, ManifestProblem::is_of_object);
-                let is_first = kept.unchanged.is_none();
-                if is_first || is_certain {
+                let tells_more = |it: &StillFailing| is_certain && !it.is_certain;
+                if kept.unchanged.as_ref().is_none_or(tells_more) {
                     let object = object.describe();
-                    kept.unchanged.replace(StillFailing { object, is_certain });
+                    kept.unchanged = Some(StillFailing { object, is_certain });
                 }
             }
         }

@@ -25,8 +25,8 @@ use crate::words::{Hint, enumerate};
 /// What a run does to objects that nobody may have meant.
 #[derive(Clone, Default)]
 pub(in crate::commands) struct ContentRisks {
-    /// For which object it would be stuck, as a clause: Kubernetes, or the hub agent, would refuse it, another placement
-    /// has it, or a cluster fails for it already and it does not change.
+    /// For which object it would be stuck, as a clause: Kubernetes, or the hub agent, would refuse it, or another
+    /// placement has it.
     pub refused: Option<String>,
     /// What is deleted with others, as a clause.
     pub lost: Option<String>,
