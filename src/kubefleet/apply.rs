@@ -54,6 +54,12 @@ impl ApplyStrategy {
         self.when_to_take_over != "Never"
     }
 
+    /// Whether objects are only compared, and taken over from nobody: then no other owner is in the way.
+    /// Source: workapplier/process.go:reportDiffOnlyIfApplicable.
+    pub fn owns_nothing(&self) -> bool {
+        self.is_report_diff() && !self.takes_over()
+    }
+
     /// The fields in which `other` differs, as `field: ours -> theirs`, defaults filled in.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         type ValueOf<'f> = &'f dyn Fn(&ApplyStrategy) -> String;

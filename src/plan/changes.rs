@@ -13,12 +13,12 @@ use super::{PlannedCluster, Warning, WarningKind};
 use crate::contents::{ManifestKey, what_goes_with};
 use crate::inventory::Inventory;
 use crate::inventory::source::ObjectTexts;
+use crate::kubefleet::ObjectRef;
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
-use crate::kubefleet::{ObjectRef, reasons};
 use crate::manifests::{
     ChangeCounts, FailingOperation, FaultCause, INSIDE_ENVELOPES, ObjectRefusal, Override,
     PlacedOverrides, RenderedClusters, SnapshotContent, WorkDelta, WorkGenerator,
@@ -569,17 +569,10 @@ fn compare(
         let is_older = |object: &ManifestKey| own.is_some_and(|own| is_kept_out(own, object));
         let trouble = own.and_then(|own| binding_trouble(inventory, own));
         let troubled = trouble.map(|it| it.manifests).unwrap_or_default();
-        // What others own stays theirs, and of a Work that stays, the agent removes only what it has applied.
-        // Source: workapplier/preprocess.go:findLeftOverManifests.
-        let is_unapplied = |it: &ManifestTrouble<'_>| {
-            let applied = it.condition;
-            let is_being_applied = it.problem == ManifestProblem::Preparing;
-            applied.kind == reasons::APPLIED && applied.is_false() && !is_being_applied
-        };
-        delta.deleted.retain(|object| {
-            let mut own = troubled.iter().filter(|it| it.key() == *object);
-            !own.any(|it| it.problem.is_not_ours() || !is_removal && is_unapplied(it))
-        });
+        // What others own stays theirs. What only fails now may be applied again before the run comes, and then it goes.
+        delta
+            .deleted
+            .retain(|object| !fails(&troubled, object, ManifestProblem::is_not_ours));
         delta.counts.deleted = delta.deleted.len();
         delta.refused.retain(|(object, why)| match why {
             ObjectRefusal::Field(_) | ObjectRefusal::Held(_) => !is_older(object),

@@ -84,9 +84,12 @@ fn is_skipped(stage: &StageStatus) -> bool {
     succeeded.is_some_and(|succeeded| succeeded.reason == reasons::STAGE_SKIPPED)
 }
 
-/// Whether the tasks of a stage without clusters were carried out.
+/// Whether the tasks of a stage without clusters were carried out, or are waited for.
 fn has_idle_tasks(stage: &StageStatus) -> bool {
-    stage.clusters.is_empty() && stage.tasks().any(|task| !task.conditions.is_empty())
+    let progressing = stage.conditions.condition(reasons::PROGRESSING);
+    let waits = progressing.is_some_and(|it| it.reason == reasons::STAGE_WAITING);
+    let carried_out = stage.tasks().any(|task| !task.conditions.is_empty());
+    stage.clusters.is_empty() && (waits || carried_out)
 }
 
 /// Since 0.3 every member cluster has a label with its own name. Where none was read, nothing tells.

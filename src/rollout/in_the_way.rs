@@ -10,6 +10,7 @@ use super::versions::Version;
 use super::{Rollout, overrides};
 use crate::contents::ManifestKey;
 use crate::inventory::CLUSTERS_AHEAD;
+use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::FieldDifference;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::{ManifestIdentity, objects_added};
@@ -144,6 +145,10 @@ pub fn in_the_way_ahead(rollout: &Rollout<'_>) -> Vec<InTheWay> {
     let run = rollout.run;
     let own = Version::of_index(inventory, &run.status.snapshot_index);
     if !rollout.is_live() || !own.is_complete() || inventory.works.items.is_empty() {
+        return Vec::new();
+    }
+    let apply = run.status.apply_strategy.as_deref();
+    if apply.is_some_and(ApplyStrategy::owns_nothing) {
         return Vec::new();
     }
     let placement = inventory

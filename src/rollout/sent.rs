@@ -98,9 +98,10 @@ pub fn sent_without_run<'r, 'i>(rollout: &'r Rollout<'i>) -> Option<SentWithoutR
     let begun = run.status.conditions.since(reasons::INITIALIZED)?;
     let synchronized = |it: &Binding| it.status.conditions.since(reasons::WORK_SYNCHRONIZED);
     // When the hub agent starts, it writes WorkSynchronized of all bindings again, with a new time.
-    let mut done = rollout.done_clusters();
-    let restarted =
-        done.any(|it| it.binding.and_then(synchronized) > it.ended.or(Some(rollout.now)));
+    // Without a cluster that is done, nothing tells that from what was sent.
+    let mut done = rollout.done_clusters().peekable();
+    let restarted = done.peek().is_none()
+        || done.any(|it| it.binding.and_then(synchronized) > it.ended.or(Some(rollout.now)));
     let ahead = rollout.still_to_reach().filter(|cluster| {
         cluster.binding.is_some_and(|binding| {
             let released = binding.status.conditions.since(reasons::ROLLOUT_STARTED);

@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::hub::{HubError, ListProgress};
 use crate::inventory::source::{HubFacts, HubQuery, ObjectSource, Outcome, all_of};
 use crate::inventory::{Inventory, NamespaceCarriers};
+use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::object::ObjectBody;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ResourceSnapshot;
@@ -148,7 +149,9 @@ pub fn read(reading: &mut SourceReading, wish: &PlannedRun) -> Result<PlanWithIn
     let clusters = plan.stages.iter().flat_map(|stage| &stage.clusters);
     let clusters = clusters.map(|it| it.name.as_str());
     let new = plan::new_objects(placement.clone(), &plan.changes);
-    let (found, unread) = in_the_way(reading, (&new, plan.compares_only), clusters)?;
+    let apply = around.inventory.placement.present();
+    let apply = apply.map(|it| it.apply_strategy());
+    let (found, unread) = in_the_way(reading, (&new, apply.as_ref()), clusters)?;
     plan.warn_in_the_way(found, &around.inventory);
     plan.not_checked.extend(unread);
     plan.not_checked.sort();
@@ -162,9 +165,13 @@ pub fn read(reading: &mut SourceReading, wish: &PlannedRun) -> Result<PlanWithIn
 /// What is in the way in the first of some clusters that get something new, and what could not be read of it.
 pub fn in_the_way<'n>(
     reading: &mut SourceReading,
-    (new, compares_only): (&NewObjects<'_>, bool),
+    (new, apply): (&NewObjects<'_>, Option<&ApplyStrategy>),
     clusters: impl Iterator<Item = &'n str>,
 ) -> Result<(ProblemsInTheWay, Option<NotChecked>), Error> {
+    if apply.is_some_and(ApplyStrategy::owns_nothing) {
+        return Ok((ProblemsInTheWay::default(), None));
+    }
+    let compares_only = apply.is_some_and(ApplyStrategy::is_report_diff);
     let (mut first, mut others) = new.first_clusters(clusters);
     if reading.is_offline() {
         first.append(&mut others);

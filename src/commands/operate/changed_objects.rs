@@ -140,8 +140,9 @@ pub(in crate::commands) fn show(
         .object(Concept::Placement, &found.spec.placement);
     let new = new_objects(placement, &changes);
     let names = found.updated_clusters().map(|it| it.name.as_str());
+    let apply = found.status.apply_strategy.as_deref();
     let mut taken = None;
-    match plan_inputs::in_the_way(reading, (&new, found.only_compares()), names) {
+    match plan_inputs::in_the_way(reading, (&new, apply), names) {
         Ok((found, gap)) => {
             preview.warnings(found.messages());
             taken = found.placed.first().map(|it| first_sentence(&it.message));

@@ -12,8 +12,8 @@ use crate::kubefleet::work::Work;
 use crate::kubefleet::{Conditions, names, reasons};
 use crate::member::PodHold;
 use crate::report::{CausedBy, ComposeText, Finding};
-use crate::rollout::ManifestTrouble;
 use crate::rollout::versions::{Version, versions};
+use crate::rollout::{ManifestTrouble, STUCK_AFTER};
 use crate::words::enumerate;
 
 #[derive(Clone, Copy)]
@@ -69,11 +69,21 @@ impl<'i> SentManifest<'i> {
     ) -> Option<PodHold> {
         let settings = self.settings()?;
         let hold = PodHold::of_settings(&self.manifest.kind, settings.paused, &settings.update)?;
+        // What held the pods would have done so from the beginning.
+        let synchronized = failing
+            .binding
+            .status
+            .conditions
+            .since(reasons::WORK_SYNCHRONIZED);
+        let later = failing.trouble.condition.since.zip(synchronized);
+        if later.is_some_and(|(since, sent)| since.duration_since(sent) > STUCK_AFTER) {
+            return None;
+        }
         let is_replaced = match self.had_before(cx, failing) {
-            HadBefore::Template(template) => template != settings.template,
+            HadBefore::SameTemplate => false,
+            HadBefore::OtherTemplate | HadBefore::Unknown => true,
             // A paused Deployment that is new makes no pods at all.
             HadBefore::Nothing => hold == PodHold::Paused,
-            HadBefore::Unknown => true,
         };
         (is_replaced && !failing.was_done).then_some(hold)
     }
@@ -102,21 +112,15 @@ impl<'i> SentManifest<'i> {
             .iter()
             .filter(|it| it.index == own)
             .flat_map(Version::objects);
-        let is_wrapped = !now.any(|it| it.key() == self.manifest.key());
-        if is_wrapped || !is_same || others.is_empty() && (before.is_some() || own != "0") {
+        let now = now.find(|it| it.key() == self.manifest.key());
+        let is_gone = others.is_empty() && (before.is_some() || own != "0");
+        // As the snapshots have it: the same overrides make the same of both.
+        let Some(now) = now.filter(|_| is_same && !is_gone) else {
             return self.beside(cx, before);
-        }
-        let objects = others.iter().flat_map(|it| it.objects());
-        let mut objects = objects.filter(|it| it.key() == self.manifest.key());
-        let Some(first) = objects.next() else {
-            return HadBefore::Nothing;
         };
-        let template = |it: &ManifestIdentity| it.settings.0.as_deref().map(|it| it.template);
-        let own = template(self.manifest);
-        // Where several may be what it had, one that differs counts.
-        let other = std::iter::once(first).chain(objects).map(template);
-        let other = other.reduce(|one, other| if one == own { other } else { one });
-        HadBefore::Template(other.flatten().unwrap_or_default())
+        let objects = others.iter().flat_map(|it| it.objects());
+        let had = objects.filter(|it| it.key() == self.manifest.key());
+        HadBefore::of(had, now)
     }
 
     /// The same by what other clusters still have of that snapshot.
@@ -129,13 +133,7 @@ impl<'i> SentManifest<'i> {
             manifests.find(|it| it.key() == self.manifest.key())
         });
         found.map_or(HadBefore::Unknown, |it| {
-            HadBefore::Template(
-                it.settings
-                    .0
-                    .as_deref()
-                    .map(|it| it.template)
-                    .unwrap_or_default(),
-            )
+            HadBefore::of(std::iter::once(it), self.manifest)
         })
     }
 
@@ -148,9 +146,32 @@ impl<'i> SentManifest<'i> {
 
 /// What a cluster had of an object.
 enum HadBefore {
-    Template(PodTemplate),
+    SameTemplate,
+    OtherTemplate,
     Nothing,
     Unknown,
+}
+
+impl HadBefore {
+    /// What the object was before, compared with what it is. Of several that it may have been, one that differs counts.
+    fn of<'m>(
+        mut before: impl Iterator<Item = &'m ManifestIdentity>,
+        now: &ManifestIdentity,
+    ) -> Self {
+        let template = |it: &ManifestIdentity| -> PodTemplate {
+            let settings = it.settings.0.as_deref();
+            settings.map(|it| it.template).unwrap_or_default()
+        };
+        let own = template(now);
+        let Some(first) = before.next() else {
+            return Self::Nothing;
+        };
+        if template(first) == own && before.all(|it| template(it) == own) {
+            Self::SameTemplate
+        } else {
+            Self::OtherTemplate
+        }
+    }
 }
 
 /// The run that was done with a cluster last, of those that brought another snapshot than it is sent now.

@@ -30,7 +30,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     needed
         .iter()
         .filter_map(|needed| {
-            let member = needed.member.filter(|member| !member.is_leaving())?;
+            let is_meant =
+                |it: &&MemberCluster| !it.is_leaving() || needed.is_removal && needed.waits;
+            let member = needed.member.filter(is_meant)?;
             finding_on(cx, rule, needed, member)
         })
         .collect()
