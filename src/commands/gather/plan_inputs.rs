@@ -15,6 +15,7 @@ use crate::inventory::{Inventory, NamespaceCarriers};
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::object::ObjectBody;
 use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::placement::Placement;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
@@ -150,7 +151,7 @@ pub fn read(reading: &mut SourceReading, wish: &PlannedRun) -> Result<PlanWithIn
     let clusters = clusters.map(|it| it.name.as_str());
     let new = plan::new_objects(placement.clone(), &plan.changes);
     let apply = around.inventory.placement.present();
-    let apply = apply.map(|it| it.apply_strategy());
+    let apply = apply.map(Placement::apply_strategy);
     let (found, unread) = in_the_way(reading, (&new, apply.as_ref()), clusters)?;
     plan.warn_in_the_way(found, &around.inventory);
     plan.not_checked.extend(unread);

@@ -44,9 +44,13 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     ) {
         return finding.manifest_rejected(affected);
     }
-    if counts_defaults(affected, ComparedBinding::Drift) {
-        let kept = "Because whenToApply is IfNotDrifted, Fleet does not overwrite them.";
-        return defaulted(affected, finding, ("changes", kept));
+    match counted_defaults(affected, ComparedBinding::Drift) {
+        CountedDefaults::Only => {
+            let kept = "Because whenToApply is IfNotDrifted, Fleet does not overwrite them.";
+            return defaulted(affected, finding, ("changes", kept));
+        }
+        CountedDefaults::Some => finding.add_sentence(ALSO_DEFAULTS),
+        CountedDefaults::None => {}
     }
     finding
         .look_with(
@@ -69,18 +73,43 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         )
 }
 
-/// Whether all that differs is what the content does not set, and the placement compares that as well.
+/// How much of what differs is what the content does not set, where the placement compares that as well.
+#[derive(PartialEq)]
+pub(super) enum CountedDefaults {
+    None,
+    Some,
+    Only,
+}
+
+/// What is to be known where some of it is.
+pub(super) const ALSO_DEFAULTS: &str = "Because comparisonOption is FullComparison, fields that the manifest does not \
+     set count as well: PartialComparison would leave them out.";
+
 /// Source: workapplier/drift_detection_takeover.go:diffBetweenManifestAndInMemberClusterObjects.
-pub(super) fn counts_defaults(affected: &AffectedObject<'_, '_>, what: ComparedBinding) -> bool {
-    let added = |(failing, manifest): &(&FailingCluster<'_>, &ManifestTrouble<'_>)| {
+pub(super) fn counted_defaults(
+    affected: &AffectedObject<'_, '_>,
+    what: ComparedBinding,
+) -> CountedDefaults {
+    let of = |(failing, manifest): &(&FailingCluster<'_>, &ManifestTrouble<'_>)| {
         let strategy = failing.binding.spec.apply_strategy.as_deref();
+        let is_full = strategy.is_some_and(|it| it.comparison == "FullComparison");
         let fields = what.fields(affected.cx, failing, manifest);
-        strategy.is_some_and(|it| it.comparison == "FullComparison")
-            && fields.is_some_and(|(.., fields)| {
-                !fields.is_empty() && fields.iter().all(|field| field.hub.is_none())
-            })
+        let fields = fields.map_or_else(Vec::new, |(.., fields)| fields.iter().collect());
+        let unset = fields.iter().filter(|field| field.hub.is_none()).count();
+        match unset {
+            _ if !is_full || unset == 0 => CountedDefaults::None,
+            _ if unset == fields.len() => CountedDefaults::Only,
+            _ => CountedDefaults::Some,
+        }
     };
-    affected.all.iter().all(added)
+    let all: Vec<_> = affected.all.iter().map(of).collect();
+    if all.iter().all(|it| *it == CountedDefaults::Only) {
+        CountedDefaults::Only
+    } else if all.iter().all(|it| *it == CountedDefaults::None) {
+        CountedDefaults::None
+    } else {
+        CountedDefaults::Some
+    }
 }
 
 /// What the API server fills in cannot be taken back. `kept` says what Fleet does not do because of such `changes`.

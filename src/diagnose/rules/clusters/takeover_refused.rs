@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::drift_found::{counts_defaults, defaulted};
+use super::drift_found::{ALSO_DEFAULTS, CountedDefaults, counted_defaults, defaulted};
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::{AffectedObject, ComparedBinding};
 use crate::diagnose::subjects::objects::per_subject;
@@ -71,11 +71,16 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         ManifestProblem::DiffFound { degraded: true, .. } => {
             return finding.manifest_rejected(affected);
         }
-        ManifestProblem::DiffFound { .. } if counts_defaults(affected, ComparedBinding::Diff) => {
-            let kept = "Because whenToTakeOver is IfNoDiff, Fleet does not take the object over.";
-            return defaulted(affected, finding, ("differences", kept));
-        }
         ManifestProblem::DiffFound { .. } => {
+            match counted_defaults(affected, ComparedBinding::Diff) {
+                CountedDefaults::Only => {
+                    let kept =
+                        "Because whenToTakeOver is IfNoDiff, Fleet does not take the object over.";
+                    return defaulted(affected, finding, ("differences", kept));
+                }
+                CountedDefaults::Some => finding.add_sentence(ALSO_DEFAULTS),
+                CountedDefaults::None => {}
+            }
             finding = finding
                 .fix(format!(
                     "Set {object} to the values of {} on {clusters}, if the hub is right: Fleet \
