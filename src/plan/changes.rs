@@ -9,6 +9,7 @@ use serde_with::skip_serializing_none;
 
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
+use super::still_failing::StillFailing;
 use super::{PlannedCluster, Warning, WarningKind};
 use crate::contents::{ManifestKey, what_goes_with};
 use crate::inventory::Inventory;
@@ -620,27 +621,6 @@ struct FailingObjects {
     overwritten: Vec<ManifestKey>,
     /// The first that stays as it is, because it does not change, or others own it; of several, one that is certain.
     unchanged: Option<StillFailing>,
-}
-
-/// An object that fails in a cluster, and stays as it is there.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct StillFailing {
-    /// The object, in words.
-    pub(super) object: String,
-    /// Whether nothing else that comes with the content helps.
-    pub(super) is_certain: bool,
-}
-
-impl StillFailing {
-    /// That clusters fail for it, as a clause.
-    pub(super) fn describe(&self, clusters: &[&String]) -> String {
-        let fail = by_number(clusters.len(), "fails", "fail");
-        let (names, object) = (enumerate(clusters), &self.object);
-        let stalls = if self.is_certain { "will" } else { "may" };
-        format!(
-            "{names} {fail} for {object}, which stays as it is there: the run {stalls} stall again"
-        )
-    }
 }
 
 impl FailingObjects {

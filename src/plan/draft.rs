@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::changes::StillFailing;
+use super::still_failing::StillFailing;
 use super::{PlannedRun, Refusal, RefusalKind, StrategyChoice, Warning, WarningKind};
 use crate::controller::State;
 use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};

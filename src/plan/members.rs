@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::changes::StillFailing;
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
+use super::still_failing::StillFailing;
 use super::{ObjectChanges, Warning, WarningKind};
 use crate::inventory::Inventory;
 use crate::kubefleet::apply::ApplyStrategy;

@@ -14,6 +14,7 @@ mod point;
 mod refusals;
 pub mod schema;
 mod stages;
+mod still_failing;
 mod strategy;
 
 use jiff::Timestamp;
