@@ -29,8 +29,8 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
 use crate::manifests::texts_of;
 use crate::plan::{
-    ClusterChange, ObjectChanges, Plan, PlanOutcome, PlannedCluster, PlannedStage, RefusalKind,
-    Warning, WarningKind,
+    ObjectChanges, Plan, PlanOutcome, PlannedCluster, PlannedStage, RefusalKind, Warning,
+    WarningKind,
 };
 use crate::problems::members::all_silent_since;
 use crate::render::style::TextPaint;
@@ -560,7 +560,6 @@ fn empties(
     let (name, index) = (&launch.run.name, plan.content.snapshot.as_deref());
     let index = index.unwrap_or_default();
     let updated = plan.stages.iter().flat_map(|it| &it.clusters);
-    let updated = updated.filter(|it| !launch.takes_back || it.change != ClusterChange::Unchanged);
     let too_many = removes_most(launch.takes_back, updated.count(), removed);
     // Which snapshot is named says nothing of the policy.
     if let Some(why) = too_many.as_ref().filter(|_| launch.takes_back) {
