@@ -120,6 +120,11 @@ impl Binding {
             .is_some_and(Condition::is_true)
     }
 
+    /// Whether something was ever released to the cluster: before that, it has nothing of the placement.
+    pub fn was_released(&self) -> bool {
+        !self.status.conditions.is_empty()
+    }
+
     /// The condition that says that the cluster is done with what it should have.
     /// Source: updaterun/execution.go:checkClusterUpdateResult.
     pub fn fulfilled(&self) -> Option<&Condition> {

@@ -76,6 +76,11 @@ impl MemberCluster {
         agents.find(|agent| agent.kind == "MemberAgent")
     }
 
+    /// When the agent reported last; `None` where it never did.
+    pub fn heard(&self) -> Option<Timestamp> {
+        self.agent()?.heartbeat
+    }
+
     /// What the agent says, when it says that its cluster is not healthy.
     pub fn unhealthy(&self) -> Option<&Condition> {
         let conditions = &self.agent()?.conditions;
@@ -86,17 +91,16 @@ impl MemberCluster {
     /// How long the agent has been silent, when that is longer than three heartbeats and at least
     /// a minute: it has stopped reporting. Where there was never a heartbeat, since the hub agent waits for one.
     pub fn silent_for(&self, now: Timestamp) -> Option<SignedDuration> {
-        let heard = self.agent().and_then(|agent| agent.heartbeat);
         let joined = self.status.conditions.condition(reasons::JOINED);
         let awaited = joined.filter(|joined| joined.is_unknown());
-        let silent = now.duration_since(heard.or_else(|| awaited?.since)?);
+        let silent = now.duration_since(self.heard().or_else(|| awaited?.since)?);
         (silent > self.silence_limit()).then_some(silent)
     }
 
     /// Whether a heartbeat is missing, though perhaps not for so long that the agent counts as silent.
     pub fn is_late(&self, now: Timestamp) -> bool {
-        let heard = self.agent().and_then(|agent| agent.heartbeat);
-        heard.is_some_and(|heard| now.duration_since(heard) / 2 > self.silence_limit() / 3)
+        self.heard()
+            .is_some_and(|heard| now.duration_since(heard) / 2 > self.silence_limit() / 3)
     }
 
     /// After how long without a heartbeat an agent has stopped reporting.

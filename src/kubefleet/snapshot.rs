@@ -1,6 +1,6 @@
 //! Resource snapshots and scheduling policy snapshots, in either scope.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use jiff::Timestamp;
@@ -128,24 +128,31 @@ impl PodTemplate {
 
 impl LenientRead for PodTemplate {
     fn from_scalar(scalar: Scalar<'_>) -> Self {
-        Self::of(format!("{scalar:?}"))
+        match scalar {
+            Scalar::Null => Self::of(()),
+            Scalar::Bool(value) => Self::of(("bool", value)),
+            Scalar::Int(value) => Self::of(("int", value)),
+            Scalar::Float(value) => Self::of(("float", value.to_bits())),
+            Scalar::Str(value) => Self::of(("str", value)),
+        }
     }
 
     fn from_seq<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<Self, A::Error> {
-        let mut parts = Vec::new();
-        while let Some(Self(part)) = seq.next_element_seed(LenientSeed::default())? {
-            parts.push(part);
+        let mut all = Self::of("list");
+        while let Some(part) = seq.next_element_seed(LenientSeed::<Self>::default())? {
+            all = Self::of((all.0, part.0));
         }
-        Ok(Self::of(parts))
+        Ok(all)
     }
 
     fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut parts = BTreeMap::new();
+        // A sum, because the order of the fields tells nothing.
+        let mut sum = 0_u64;
         while let Some(key) = map.next_key_seed(Key)? {
-            let Self(part) = map.next_value_seed(LenientSeed::default())?;
-            parts.insert(key.to_string(), part);
+            let part = map.next_value_seed(LenientSeed::<Self>::default())?;
+            sum = sum.wrapping_add(Self::of((&*key, part.0)).0.unwrap_or_default());
         }
-        Ok(Self::of(parts))
+        Ok(Self::of(("map", sum)))
     }
 }
 

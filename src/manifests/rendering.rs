@@ -307,10 +307,6 @@ impl<'i> RenderedClusters<'i> {
         self.clusters
     }
 
-    pub const fn overrides(&self) -> &'i [Override] {
-        self.overrides
-    }
-
     pub const fn content(&self) -> &'i SnapshotContent {
         self.content
     }

@@ -53,12 +53,6 @@ pub struct PlanContents<'c> {
 /// Why what clusters have is not known where the hub had an older agent.
 const BY_OLDER_AGENTS: &str = "what is in its envelopes may be as KubeFleet 0.3.1 or older left it, which overrides them as a whole";
 
-/// The clusters of which the Works may tell what they have, where nothing else does.
-pub fn told_by_works<'n>(gaps: impl IntoIterator<Item = &'n NotChecked>) -> Vec<String> {
-    let told = gaps.into_iter().filter(|gap| gap.why == BY_OLDER_AGENTS);
-    told.flat_map(|gap| gap.clusters.iter().cloned()).collect()
-}
-
 /// The changes for a group of clusters.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -140,10 +134,9 @@ impl<'s> ComparedSide<'s> {
         }
     }
 
-    /// The clusters that would hold something else if this were its content.
-    fn differing(&self, content: &SnapshotContent) -> BTreeSet<String> {
+    /// The clusters that hold something else in another rendering of the same clusters.
+    fn differing(&self, other: &RenderedClusters<'_>) -> BTreeSet<String> {
         let (rendering, clusters) = (&self.rendering, self.rendering.clusters());
-        let other = RenderedClusters::new(content, rendering.overrides(), clusters);
         let differs = |at: usize| {
             let other = other.manifests(at);
             let other = other
@@ -231,6 +224,7 @@ struct FoundChanges {
     masked: BTreeMap<ManifestKey, Vec<String>>,
     /// The objects that fail in a cluster and do not change there.
     still_failing: BTreeMap<String, StillFailing>,
+    told_by_works: Vec<String>,
 }
 
 /// What changes, and what of it fails: overrides that cannot be applied, and fields that must not
@@ -264,8 +258,8 @@ pub(super) fn compute(
     if hub.is_none() && then.has_envelopes() {
         // Older versions apply overrides to the envelopes themselves.
         if let Some(older) = content_of(&all, to, contents.texts, WorkGenerator::Envelopes) {
-            let mut differing = after.differing(&older);
             let rendering = RenderedClusters::new(&older, overrides, &placed);
+            let mut differing = after.differing(&rendering);
             let faults = rendering.faults.into_iter();
             let faults = faults.filter(|it| !it.clusters.iter().all(|it| blocked.contains(it)));
             let mut unclear: Vec<_> = faults.map(|it| (it.describe(), it.clusters)).collect();
@@ -294,6 +288,7 @@ pub(super) fn compute(
     );
     draft.not_checked.append(&mut found.not_checked);
     draft.still_failing = found.still_failing;
+    draft.told_by_works = found.told_by_works;
     let refused = RefusedObject::of(&found.groups).into_iter();
     draft.warnings.extend(refused.map(RefusedObject::warning));
     recreated(draft, &found.groups);
@@ -311,6 +306,8 @@ pub struct RunChanges {
     pub recreated: Vec<RecreatedObjects>,
     /// The objects that fail in a cluster and do not change there.
     still_failing: BTreeMap<String, StillFailing>,
+    /// The clusters of which only the Works may tell what they have.
+    pub told_by_works: Vec<String>,
 }
 
 impl RunChanges {
@@ -372,6 +369,7 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
         changes: sort_changes(found.groups, to),
         not_checked: found.not_checked,
         still_failing: found.still_failing,
+        told_by_works: found.told_by_works,
     }
 }
 
@@ -427,7 +425,7 @@ fn compare_sides<'s>(
             continue;
         }
         // What is bound to it, and was never released to it, has nothing of it.
-        let is_released = binding.is_none_or(|it| !it.status.conditions.is_empty());
+        let is_released = binding.is_none_or(Binding::was_released);
         let from = step.from.filter(|_| is_released || step.to.is_none());
         held.entry(from).or_default().push(step);
     }
@@ -458,16 +456,16 @@ fn compare_sides<'s>(
             unclear.contains(it.name) && !is_told
         };
         let (unclear, clusters): (Vec<_>, Vec<_>) = clusters.into_iter().partition(is_unclear);
-        let names = unclear.iter().map(|it| it.name.to_owned());
-        unread
-            .entry(BY_OLDER_AGENTS.to_owned())
-            .or_default()
-            .extend(names);
+        if !unclear.is_empty() {
+            let names: Vec<_> = unclear.iter().map(|it| it.name.to_owned()).collect();
+            found.told_by_works.extend(names.iter().cloned());
+            let alike = unread.entry(BY_OLDER_AGENTS.to_owned()).or_default();
+            alike.extend(names);
+        }
         compare(inventory, (from, &before), after, &clusters, &mut found);
     }
     let masked = std::mem::take(&mut found.masked).into_iter();
     let masked = masked.map(|(object, clusters)| NotChecked::masked(&object).on(clusters));
-    unread.retain(|_, clusters| !clusters.is_empty());
     found.not_checked = unread.into_iter().map(unknown).chain(masked).collect();
     found
 }
@@ -482,9 +480,11 @@ fn by_older_agents(
     let has_envelopes = side.rendering.content().has_envelopes();
     let index = index.filter(|_| has_envelopes);
     let older = |index| content_of(all, index, contents.texts, WorkGenerator::Envelopes);
-    index
-        .and_then(older)
-        .map_or_else(BTreeSet::new, |it| side.differing(&it))
+    let Some(older) = index.and_then(older) else {
+        return BTreeSet::new();
+    };
+    let clusters = side.rendering.clusters();
+    side.differing(&RenderedClusters::new(&older, contents.overrides, clusters))
 }
 
 /// What changes, the most clusters first.

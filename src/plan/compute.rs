@@ -101,6 +101,7 @@ fn finish(
         warnings: draft.warnings,
         not_checked: draft.not_checked,
         compares_only: draft.inventory.compares_only(),
+        told_by_works: draft.told_by_works,
         as_of: draft.inventory.now,
     };
     plan.summary = summary(&plan, draft.inventory);

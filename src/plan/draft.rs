@@ -26,6 +26,7 @@ pub(super) struct PlanDraft<'i> {
     pub not_checked: Vec<NotChecked>,
     /// The objects that fail in clusters and that the run does not change there.
     pub still_failing: BTreeMap<String, StillFailing>,
+    pub told_by_works: Vec<String>,
     /// Whether something is not known without which nobody can say what the controller would do.
     pub undecided: bool,
 }
@@ -41,6 +42,7 @@ impl<'i> PlanDraft<'i> {
             warnings: Vec::new(),
             not_checked: Vec::new(),
             still_failing: BTreeMap::new(),
+            told_by_works: Vec::new(),
             undecided: false,
         };
         draft.gaps();

@@ -28,9 +28,7 @@ use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::{StageDefinition, StageEnd};
 use crate::words::worded;
 
-pub use changes::{
-    ObjectChanges, PlanContents, RefusedObject, RunChanges, new_objects, of_run, told_by_works,
-};
+pub use changes::{ObjectChanges, PlanContents, RefusedObject, RunChanges, new_objects, of_run};
 pub use compute::compute;
 pub use lost::CascadingDeletion;
 pub use point::{PlanPoint, PointKind, Refusal, RefusalKind, Warning, WarningKind};
@@ -139,6 +137,9 @@ pub struct Plan {
     /// Whether nothing is applied, because the placement only compares (`ReportDiff`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compares_only: bool,
+    /// The clusters of which only the Works may tell what they have.
+    #[serde(skip)]
+    pub told_by_works: Vec<String>,
     /// The time for which the plan is true: now, or the time of the bundle.
     pub as_of: Timestamp,
 }

@@ -15,13 +15,12 @@ use crate::words::{by_number, enumerate};
 /// Adds when the agent of a cluster was heard last.
 pub fn last_heard<B: ComposeText>(build: B, member: &MemberCluster) -> B {
     let path = "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat";
-    let heartbeat = member.agent().and_then(|agent| agent.heartbeat);
-    build.known(member.object(), path, heartbeat)
+    build.known(member.object(), path, member.heard())
 }
 
 /// When a silent agent reported last, as what is said of it.
 pub fn last_report(member: &MemberCluster, silent: SignedDuration) -> String {
-    match member.agent().and_then(|agent| agent.heartbeat) {
+    match member.heard() {
         Some(_) => format!("last reported {} ago", duration::describe(silent)),
         None => "has never reported".to_owned(),
     }
@@ -77,7 +76,7 @@ pub fn all_silent_since<'m>(
     fleet: impl Iterator<Item = &'m MemberCluster>,
     now: Timestamp,
 ) -> Option<Timestamp> {
-    let heard = fleet.filter_map(|it| Some((it, it.agent()?.heartbeat?)));
+    let heard = fleet.filter_map(|it| Some((it, it.heard()?)));
     let heard: Vec<_> = heard.collect();
     let is_so = heard.len() > 1
         && heard.iter().any(|(it, _)| it.silent_for(now).is_some())

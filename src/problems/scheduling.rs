@@ -58,10 +58,9 @@ fn is_heard_again(inventory: &Inventory, decision: &ClusterDecision) -> bool {
     let silent = |it: &FilterReason| matches!(it, FilterReason::NoHeartbeat { .. });
     let was_silent = filters(decision).iter().any(silent);
     let member = inventory.member(&decision.cluster);
-    let agent = member.and_then(|it| it.agent());
-    was_silent
-        && agent.is_some_and(|it| it.heartbeat.is_some())
-        && member.is_some_and(|it| it.silent_for(inventory.now).is_none())
+    let reports =
+        |it: &MemberCluster| it.heard().is_some() && it.silent_for(inventory.now).is_none();
+    was_silent && member.is_some_and(reports)
 }
 
 /// The clusters that were left out because their agents were silent, which report now.

@@ -94,21 +94,19 @@ pub fn opening<'r, 'i>(rollout: &'r Rollout<'i>, gate: &Gate<'_>) -> GateOpening
 /// The clusters that a run which waits at a gate comes to before it asks for an approval again; `None` for one that waits
 /// at none.
 pub fn before_next_gate<'i>(rollout: &Rollout<'i>) -> Option<BTreeSet<&'i str>> {
-    let mut gate = rollout.open_gates().next()?;
+    let mut opening = opening(rollout, rollout.open_gates().next()?);
     let mut reached = BTreeSet::new();
     loop {
-        let opening = opening(rollout, gate);
         let clusters = opening.stages.iter().flat_map(|stage| &stage.clusters);
         reached.extend(clusters.map(|cluster| cluster.name));
         // A timed wait asks nobody, unless an approval is at the same place.
-        let asks = |it: &Gate<'_>| {
-            let beside = self::opening(rollout, it).held_by;
-            it.task.is_approval() || beside.iter().any(|it| it.task.is_approval())
-        };
-        let Some(next) = opening.next.filter(|it| !asks(it)) else {
+        let Some(wait) = opening.next.filter(|it| !it.task.is_approval()) else {
             return Some(reached);
         };
-        gate = next;
+        opening = self::opening(rollout, wait);
+        if opening.held_by.iter().any(|it| it.task.is_approval()) {
+            return Some(reached);
+        }
     }
 }
 

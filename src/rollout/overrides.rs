@@ -13,7 +13,7 @@ use crate::kubefleet::names;
 use crate::kubefleet::overrides::{OverrideRule, OverrideSnapshot};
 use crate::kubefleet::placement::ResourceSelector;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::snapshot::ManifestIdentity;
+use crate::kubefleet::snapshot::{ENVELOPES, ManifestIdentity};
 
 /// The scope in an override that means a ResourcePlacement.
 const NAMESPACED: &str = "Namespaced";
@@ -304,7 +304,7 @@ fn selects_envelopes(snapshot: &OverrideSnapshot, resources: &[&ManifestIdentity
     let mut all = selectors(snapshot).iter().enumerate();
     // An object in a namespace is also selected by its Namespace.
     !selected.is_empty()
-        && all.all(|(at, it)| it.kind.ends_with("ResourceEnvelope") && selected.contains(&at))
+        && all.all(|(at, it)| ENVELOPES.contains(&it.kind.as_str()) && selected.contains(&at))
 }
 
 /// The object that an override may mean: of the kind and with the name that it selects, in another

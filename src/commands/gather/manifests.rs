@@ -90,11 +90,10 @@ pub(in crate::commands) fn have_what_they_ask_for(
     if clusters.is_empty() {
         return BTreeSet::new();
     }
-    let Ok(material) = read(reading, placement, WorkQuery::Of(clusters)) else {
-        return BTreeSet::new();
-    };
-    let has_it = |name: &&String| material.has_what_it_asks_for(name) == Some(true);
-    clusters.iter().filter(has_it).cloned().collect()
+    match read(reading, placement, WorkQuery::Unread) {
+        Ok(mut material) => material.as_asked(reading, clusters),
+        Err(_) => BTreeSet::new(),
+    }
 }
 
 /// Every override snapshot that may be in force. A namespaced placement brings nothing of other
@@ -234,6 +233,20 @@ impl RenderMaterial {
         let texts = works.iter();
         let texts = texts.filter_map(|work| self.works_texts.get(&work.object()));
         Some(texts.flat_map(|text| contents::of_work(text)).collect())
+    }
+
+    /// Those of these clusters of which the Works, which are read, hold what their bindings ask for.
+    pub fn as_asked(
+        &mut self,
+        reading: &mut SourceReading,
+        clusters: &[String],
+    ) -> BTreeSet<String> {
+        if clusters.is_empty() {
+            return BTreeSet::new();
+        }
+        self.read_works(reading, WorkQuery::Of(clusters));
+        let has_it = |name: &&String| self.has_what_it_asks_for(name) == Some(true);
+        clusters.iter().filter(has_it).cloned().collect()
     }
 
     /// Whether a cluster's Works hold what its binding asks for; `None` where one of both is not known.

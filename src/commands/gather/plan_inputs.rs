@@ -135,7 +135,7 @@ pub fn read(reading: &mut SourceReading, wish: &PlannedRun) -> Result<PlanWithIn
     let mut plan = plan::compute(&around.inventory, wish, &contents);
     let reused = plan.warnings_of(WarningKind::SnapshotNameReused);
     let mut unclear: Vec<_> = reused.flat_map(|it| it.clusters.clone()).collect();
-    unclear.extend(plan::told_by_works(&plan.not_checked));
+    unclear.extend(plan.told_by_works.iter().cloned());
     contents.as_asked = manifests::have_what_they_ask_for(reading, placement, &unclear);
     if !contents.as_asked.is_empty() {
         plan = plan::compute(&around.inventory, wish, &contents);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::change::guard::AcceptedRisks;
 use crate::change::preview::Preview;
-use crate::commands::gather::manifests::{self, WorkQuery, have_what_they_ask_for};
+use crate::commands::gather::manifests::{self, RenderMaterial, WorkQuery};
 use crate::commands::gather::plan_inputs;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::safeguards;
@@ -15,7 +15,6 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::plan::{
     CascadingDeletion, ObjectChanges, PlanContents, RefusedObject, RunChanges, new_objects, of_run,
-    told_by_works,
 };
 use crate::problems::steps;
 use crate::render::RenderLook;
@@ -69,10 +68,8 @@ impl ShownChanges {
         if accepted.older {
             return Ok(());
         }
-        let why = format!("{} would go too far: {lost}", run.meta.name);
-        Err(reading
-            .refused(why)
-            .hint("if all of that is to be deleted, use --allow-older"))
+        let hint = "if all of that is to be deleted, use --allow-older";
+        Err(safeguards::too_far(&run.meta.name, lost, reading).hint(hint))
     }
 }
 
@@ -84,26 +81,28 @@ pub(in crate::commands) fn show(
     look: &RenderLook,
     (preview, reading): (&mut Preview, &mut SourceReading),
 ) -> ShownChanges {
-    let Ok(material) = manifests::read(reading, run, WorkQuery::Unread) else {
+    let Ok(mut material) = manifests::read(reading, run, WorkQuery::Unread) else {
         preview.status("how many objects change is unknown: the snapshots could not be read");
         return ShownChanges::default();
     };
-    let Some(found) = &material.run else {
+    let Some(found) = material.run.clone() else {
         return ShownChanges::default();
     };
-    let mut contents = PlanContents {
-        unmatched: &[],
-        is_current: false,
-        unclear: &[],
-        as_asked: BTreeSet::new(),
-        texts: &material.around.texts,
-        overrides: &material.overrides,
+    let changes = |material: &RenderMaterial, as_asked| {
+        let contents = PlanContents {
+            unmatched: &[],
+            is_current: false,
+            unclear: &[],
+            as_asked,
+            texts: &material.around.texts,
+            overrides: &material.overrides,
+        };
+        of_run(material.inventory(), &found, &contents)
     };
-    let mut shown = of_run(material.inventory(), found, &contents);
-    let unclear = told_by_works(&shown.not_checked);
-    contents.as_asked = have_what_they_ask_for(reading, &found.placement(), &unclear);
-    if !contents.as_asked.is_empty() {
-        shown = of_run(material.inventory(), found, &contents);
+    let mut shown = changes(&material, BTreeSet::new());
+    let as_asked = material.as_asked(reading, &shown.told_by_works);
+    if !as_asked.is_empty() {
+        shown = changes(&material, as_asked);
     }
     let is_meant = |name: &String| clusters.is_none_or(|clusters| clusters.contains(name));
     let again = shown.fails_again(is_meant);

@@ -352,10 +352,15 @@ pub fn unhelpful(
     refused.hint(content.way_out(named))
 }
 
+/// What a script does not do without being told: a run deletes what nobody may have meant.
+pub fn too_far(run: &str, why: &str, reading: &SourceReading) -> Error {
+    reading.refused(format!("{run} would go too far: {why}"))
+}
+
 /// What a script does not do either: a namespace goes with everything in it, and a definition of custom
 /// resources with all its objects.
 pub fn would_delete(run: &str, lost: &str, reading: &SourceReading) -> Error {
-    reading.refused(format!("{run} would go too far: {lost}")).hint(
+    too_far(run, lost, reading).hint(
         "check that it exists on the hub, that the placement selects it, and that no override deletes \
          it; a script needs a run made with --snapshot",
     )

@@ -321,7 +321,7 @@ fn agent(inventory: &Inventory, name: &str, member: Option<&MemberCluster>) -> S
     if member.is_leaving() {
         return "leaving the fleet".to_owned();
     }
-    let heard = member.agent().and_then(|agent| agent.heartbeat);
+    let heard = member.heard();
     match member.silent_for(inventory.now) {
         _ if heard.is_none() => "never reported".to_owned(),
         Some(silent) => format!("silent for {}", duration::describe(silent)),

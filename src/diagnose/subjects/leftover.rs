@@ -58,8 +58,7 @@ impl<'i> PlacementLeftover<'i> {
 
     /// Whether the member agent is known to run.
     fn agent_reports(&self) -> bool {
-        let heartbeat = self.member.and_then(MemberCluster::agent);
-        heartbeat.is_some_and(|agent| agent.heartbeat.is_some()) && self.silent.is_none()
+        self.member.and_then(MemberCluster::heard).is_some() && self.silent.is_none()
     }
 
     /// `1 Work`, `2 Works`, with the verb.

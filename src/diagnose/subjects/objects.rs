@@ -18,7 +18,7 @@ use crate::report::{ComposeText, FaultOrigin, Finding, Subject, Verdict};
 use crate::rollout::overrides::{selector_of, selectors, selectors_path, successor};
 use crate::rollout::sent::sent_namesakes;
 use crate::rollout::{ManifestTrouble, Phase};
-use crate::words::enumerate;
+use crate::words::{CommandLine, enumerate};
 
 /// How many of the readings of one finding are shown as evidence.
 const SHOWN: usize = 3;
@@ -333,6 +333,14 @@ impl Finding {
 /// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
 pub fn clusters(on: &[&FailingCluster<'_>]) -> String {
     enumerate(on.iter().map(|failing| failing.cluster))
+}
+
+/// Lists the placement's Works for some clusters: in one namespace where it is one cluster.
+pub fn list_works(cx: &DiagnosisContext<'_>, on: &[&FailingCluster<'_>]) -> CommandLine {
+    match on {
+        [one] => steps::works_for(&cx.placement_object(), one.cluster),
+        _ => steps::works_of(&cx.placement_object()),
+    }
 }
 
 /// A finding about one cluster whose binding shows the trouble.

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::ownership;
-use crate::kubefleet::kind::group_of;
-use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::kubefleet::snapshot::{ManifestIdentity, ManifestSettings, PodTemplate};
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Conditions, names, reasons};
@@ -43,12 +42,8 @@ impl<'i> SentManifest<'i> {
         failing: &FailingCluster<'i>,
         object: &ManifestTrouble<'_>,
     ) -> Option<Self> {
-        Self::all(cx, failing).find(|sent| {
-            let it = sent.manifest;
-            (it.kind.as_str(), group_of(&it.api_version)) == (object.kind, object.group)
-                && (it.meta.namespace.as_str(), it.meta.name.as_str())
-                    == (object.namespace, object.name)
-        })
+        let key = (object.group, object.kind, object.namespace, object.name);
+        Self::all(cx, failing).find(|sent| sent.manifest.key() == key)
     }
 
     /// Where a field of it is in the Work.
@@ -93,21 +88,17 @@ impl<'i> SentManifest<'i> {
     fn had_before(&self, cx: &DiagnosisContext<'_>, failing: &FailingCluster<'_>) -> HadBefore {
         let all = versions(cx.inventory);
         let own = failing.binding.snapshot_index().unwrap_or_default();
-        let run = brought_before(cx, failing);
-        let before = run.map(|run| run.status.snapshot_index.as_str());
+        let done = done_before(cx, failing);
+        let before = done.map(|(run, _)| run.status.snapshot_index.as_str());
         let others = all.iter().filter(|it| match before {
             Some(before) => it.index == before,
             None => it.index != own,
         });
         let others: Vec<_> = others.filter(|it| it.is_complete()).collect();
         // What envelopes wrap, and what other overrides make of it, is in Works alone.
-        let had_overrides = run.and_then(|run| {
-            let mut clusters = run.updated_clusters();
-            let record = clusters.find(|it| it.name == failing.cluster)?;
-            Some(record.override_names().collect::<BTreeSet<_>>())
-        });
-        let overrides = failing.binding.spec.override_names().collect();
-        let is_same = had_overrides.is_none_or(|had| had == overrides);
+        let overrides: BTreeSet<_> = failing.binding.spec.override_names().collect();
+        let is_same =
+            done.is_none_or(|(_, it)| it.override_names().collect::<BTreeSet<_>>() == overrides);
         let mut now = all
             .iter()
             .filter(|it| it.index == own)
@@ -174,23 +165,23 @@ impl HadBefore {
     }
 }
 
-/// The run that was done with a cluster last, of those that brought another snapshot than it is sent now.
-fn brought_before<'i>(
+/// The run that was done with a cluster last, of those that brought another snapshot than it is sent now, and what it
+/// recorded of the cluster.
+fn done_before<'i>(
     cx: &DiagnosisContext<'i>,
     failing: &FailingCluster<'_>,
-) -> Option<&'i UpdateRun> {
+) -> Option<(&'i UpdateRun, &'i ClusterStatus)> {
     let own = failing.binding.snapshot_index()?;
-    let ended = |run: &UpdateRun| {
+    let runs = cx.inventory.runs.iter();
+    let others = runs.filter(|run| run.status.snapshot_index != own && !run.only_compares());
+    let done = others.filter_map(|run| {
         let mut clusters = run.updated_clusters();
         let record = clusters.find(|it| it.name == failing.cluster)?;
         let done = record.conditions.condition(reasons::SUCCEEDED)?;
-        done.since.filter(|_| done.is_true())
-    };
-    let runs = cx.inventory.runs.iter();
-    let others = runs.filter(|run| run.status.snapshot_index != own && !run.only_compares());
-    others
-        .filter(|run| ended(run).is_some())
-        .max_by_key(|run| ended(run))
+        Some((done.since.filter(|_| done.is_true())?, run, record))
+    });
+    let last = done.max_by_key(|(ended, ..)| *ended);
+    last.map(|(_, run, record)| (run, record))
 }
 
 /// What keeps an object from all of these clusters that the same content brings: the object's own

@@ -355,8 +355,7 @@ pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorC
     let silent: Vec<_> = clusters
         .iter()
         .filter(|member| {
-            let heard = member.agent().and_then(|agent| agent.heartbeat);
-            !member.is_leaving() && (heard.is_none() || member.silent_for(now).is_some())
+            !member.is_leaving() && (member.heard().is_none() || member.silent_for(now).is_some())
         })
         .map(|member| member.meta.name.as_str())
         .collect();

@@ -24,6 +24,7 @@ use crate::contents::{self, ManifestKey};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
@@ -564,9 +565,7 @@ fn empties(
     // Which snapshot is named says nothing of the policy.
     if let Some(why) = too_many.as_ref().filter(|_| launch.takes_back) {
         let hint = "correct the placement's policy first, or roll back at a terminal";
-        return Err(reading
-            .refused(format!("{name} would go too far: {why}"))
-            .hint(hint));
+        return Err(safeguards::too_far(name, why, reading).hint(hint));
     }
     let unhelpful = unhelpful_content(plan);
     // That is sent to nobody, whoever names it.
@@ -585,15 +584,13 @@ fn empties(
         return Ok(());
     }
     let refused = if let Some(lost) = clause(plan, WarningKind::ComparedObjectsDeleted) {
-        reading
-            .refused(format!("{name} would go too far: {lost}"))
-            .hint("see plan; a script needs a run made with --snapshot")
+        let hint = "see plan; a script needs a run made with --snapshot";
+        safeguards::too_far(name, &lost, reading).hint(hint)
     } else if let Some(lost) = clause(plan, WarningKind::CascadingDeletion) {
         safeguards::would_delete(name, &lost, reading)
     } else if let Some(why) = too_many {
-        reading
-            .refused(format!("{name} would go too far: {why}"))
-            .hint("check the placement's policy; a script needs a run made with --snapshot")
+        let hint = "check the placement's policy; a script needs a run made with --snapshot";
+        safeguards::too_far(name, &why, reading).hint(hint)
     } else if let Some(empty) = plan.warnings_of(WarningKind::SnapshotEmpty).next() {
         safeguards::would_empty(name, index, &empty.clusters, reading)
     } else if let Some((content, why)) = unhelpful {
@@ -617,7 +614,7 @@ fn loses_content(inventory: &Inventory, cluster: &str) -> bool {
     let leaves = inventory
         .member(cluster)
         .is_some_and(MemberCluster::is_leaving);
-    let has_content = bindings.any(|it| !it.status.conditions.is_empty());
+    let has_content = bindings.any(Binding::was_released);
     has_content && !leaves && !inventory.keeps_content(cluster)
 }
 

@@ -2,12 +2,11 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
-use crate::diagnose::subjects::objects::{clusters, per_object, per_trouble};
+use crate::diagnose::subjects::objects::{clusters, list_works, per_object, per_trouble};
 use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::{ManifestProblem, parse_manifest_problem};
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Condition, Conditions, reasons};
-use crate::problems::steps;
 
 /// `FailedToReportDiff`; also `FoundDiffInDegradedMode`, which is a report, but is not counted as
 /// one. Source: workapplier/status.go:setManifestDiffReportedCondition.
@@ -90,11 +89,7 @@ fn unnamed(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 format!(
                     "Search the Works for {clusters} for a manifest without DiffReported=True."
                 ),
-                match on {
-                    [one] => steps::works_for(&cx.placement_object(), one.cluster),
-                    _ => steps::works_of(&cx.placement_object()),
-                }
-                .flag("-o", "yaml"),
+                list_works(cx, on).flag("-o", "yaml"),
             )
             .fix(format!("Fix on {clusters} what its condition names."))
             .then_continues(cx)

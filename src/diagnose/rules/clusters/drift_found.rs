@@ -94,7 +94,7 @@ pub(super) fn counted_defaults(
         let strategy = failing.binding.spec.apply_strategy.as_deref();
         let is_full = strategy.is_some_and(|it| it.comparison == "FullComparison");
         let fields = what.fields(affected.cx, failing, manifest);
-        let fields = fields.map_or_else(Vec::new, |(.., fields)| fields.iter().collect());
+        let fields = fields.map_or(&[][..], |(.., fields)| fields);
         let unset = fields.iter().filter(|field| field.hub.is_none()).count();
         match unset {
             _ if !is_full || unset == 0 => CountedDefaults::None,
@@ -102,11 +102,10 @@ pub(super) fn counted_defaults(
             _ => CountedDefaults::Some,
         }
     };
-    let all: Vec<_> = affected.all.iter().map(of).collect();
-    if all.iter().all(|it| *it == CountedDefaults::Only) {
-        CountedDefaults::Only
-    } else if all.iter().all(|it| *it == CountedDefaults::None) {
-        CountedDefaults::None
+    let mut all = affected.all.iter().map(of);
+    let first = all.next().unwrap_or(CountedDefaults::None);
+    if all.all(|it| it == first) {
+        first
     } else {
         CountedDefaults::Some
     }

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use crate::contents::ManifestKey;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
-use crate::diagnose::subjects::objects::{clusters, per_binding_problem};
+use crate::diagnose::subjects::objects::{clusters, list_works, per_binding_problem};
 use crate::diagnose::subjects::overrides;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::{BindingProblem, EnvelopeProblem};
 use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
 use crate::kubefleet::work::Work;
 use crate::manifests::{FaultCause, RenderFault};
-use crate::problems::steps;
 
 /// Content errors of envelopes; KubeFleet does not try again.
 /// Source: workgenerator/envelope.go:extractManifestsFromEnvelopeCR.
@@ -70,11 +69,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 );
                 let listed = finding.look_with(
                     "List the placement's Works and their labels, which name the envelopes.",
-                    match on {
-                        [one] => steps::works_for(&cx.placement_object(), one.cluster),
-                        _ => steps::works_of(&cx.placement_object()),
-                    }
-                    .switch("--show-labels"),
+                    list_works(cx, on).switch("--show-labels"),
                 );
                 let second = on.iter().flat_map(|it| newer_works(cx, it.binding));
                 let second: Vec<_> = second.collect();

@@ -45,7 +45,7 @@ fn finding_on(
     member: &MemberCluster,
 ) -> Option<Finding> {
     let silent = member.silent_for(cx.now())?;
-    let heartbeat = member.agent().and_then(|agent| agent.heartbeat);
+    let heartbeat = member.heard();
     let name = needed.name;
     let for_long = duration::describe(silent);
     let message = match heartbeat {

@@ -4,6 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::objects;
 use crate::diagnose::subjects::ownership;
+use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Conditions, names, reasons};
 use crate::problems::steps;
@@ -102,7 +103,7 @@ fn finding_on(cx: &DiagnosisContext<'_>, rule: &Rule, failing: &FailingCluster<'
     }
     let member = failing.member.filter(|_| !silent);
     // A report of the future only shows that a clock is wrong.
-    let heard = member.and_then(|it| it.agent()?.heartbeat);
+    let heard = member.and_then(MemberCluster::heard);
     let heard = heard.filter(|it| *it <= cx.now());
     let (check, repair) = match heard {
         Some(heard) => (
