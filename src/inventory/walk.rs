@@ -490,7 +490,7 @@ impl Walk {
     fn brought(&self) -> BTreeSet<(&str, &str, &str)> {
         let index = self.run().map(|run| run.status.snapshot_index.as_str());
         let parts = index.into_iter().flat_map(|index| self.snapshots(index));
-        let resources = parts.flat_map(|part| &part.spec.resources);
+        let resources = parts.flat_map(ResourceSnapshot::sent);
         let names = resources.map(|it| (&*it.kind, &*it.meta.namespace, &*it.meta.name));
         names.collect()
     }

@@ -36,6 +36,8 @@ model! {
         pub kind: String = "kind",
         pub meta: NamespacedName = "metadata",
         pub settings: SpecSettings = "spec",
+        /// `data`: of an envelope.
+        pub wrapped: WrappedObjects = "data",
     }
 
     /// What of a manifest's `spec` tells for what it waits, and what else it changes.
@@ -114,6 +116,22 @@ impl LenientRead for SpecSettings {
     }
 }
 
+/// The objects in an envelope.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WrappedObjects(pub Vec<ManifestIdentity>);
+
+impl LenientRead for WrappedObjects {
+    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut objects = Vec::new();
+        while map.next_key_seed(Key)?.is_some() {
+            let object = map.next_value_seed(LenientSeed::<ManifestIdentity>::default())?;
+            // What else has `data` has no objects there.
+            objects.extend(Some(object).filter(|it| !it.kind.is_empty()));
+        }
+        Ok(Self(objects))
+    }
+}
+
 /// What tells the template of a workload's pods from others, whatever it contains; `None` without one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PodTemplate(Option<u64>);
@@ -165,16 +183,16 @@ pub fn is_of_hub(group: &str, kind: &str) -> bool {
     group == PLACEMENT_GROUP && !ENVELOPES.contains(&kind)
 }
 
-/// The objects of some parts that others lack. An object in another version is the same one.
+/// The objects of some parts that others lack, in envelopes or not. An object in another version is the same one.
 pub fn objects_added<'s>(
     parts: impl Iterator<Item = &'s ResourceSnapshot>,
     held: impl Iterator<Item = &'s ResourceSnapshot>,
 ) -> Vec<&'s ManifestIdentity> {
     let held: BTreeSet<_> = held
-        .flat_map(|part| &part.spec.resources)
+        .flat_map(ResourceSnapshot::sent)
         .map(ManifestIdentity::key)
         .collect();
-    let own = parts.flat_map(|part| &part.spec.resources);
+    let own = parts.flat_map(ResourceSnapshot::sent);
     own.filter(|it| !held.contains(&it.key())).collect()
 }
 
@@ -202,6 +220,18 @@ impl ManifestIdentity {
 }
 
 impl ResourceSnapshot {
+    /// The objects that clusters get: those in envelopes, and not the envelopes.
+    pub fn sent(&self) -> impl Iterator<Item = &ManifestIdentity> {
+        let all = self.spec.resources.iter();
+        all.flat_map(|it| {
+            if it.is_envelope() {
+                it.wrapped.0.as_slice()
+            } else {
+                std::slice::from_ref(it)
+            }
+        })
+    }
+
     /// The index of the version that it belongs to.
     pub fn index(&self) -> Option<&str> {
         self.meta.label(names::RESOURCE_INDEX)

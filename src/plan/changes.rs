@@ -2,6 +2,7 @@
 //! against those that the run would send. Clusters with the same rules are compared once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -48,6 +49,20 @@ pub struct PlanContents<'c> {
     pub unclear: &'c [ManifestKey],
     /// The clusters of which the Works were seen to hold what their bindings ask for.
     pub as_asked: BTreeSet<String>,
+}
+
+impl<'c> PlanContents<'c> {
+    /// What was read alone, and nothing of what the hub has beside it.
+    pub const fn new(texts: &'c ObjectTexts, overrides: &'c [Override]) -> Self {
+        Self {
+            texts,
+            overrides,
+            unmatched: &[],
+            is_current: false,
+            unclear: &[],
+            as_asked: BTreeSet::new(),
+        }
+    }
 }
 
 /// Why what clusters have is not known where the hub had an older agent.
@@ -311,6 +326,17 @@ pub struct RunChanges {
 }
 
 impl RunChanges {
+    /// What a run changes, as far as an inventory has the texts.
+    pub fn ahead(inventory: &Inventory, run: &UpdateRun) -> Self {
+        let (all, texts) = (inventory.overrides.items.iter(), &inventory.texts);
+        let overrides = all.filter_map(|it| {
+            let text = texts.get(&it.object())?;
+            Some(Override::new(Arc::clone(it), text))
+        });
+        let overrides: Vec<_> = overrides.collect();
+        of_run(inventory, run, &PlanContents::new(texts, &overrides))
+    }
+
     /// That some of these clusters fail for what the run does not change, as a clause for each object.
     pub fn fails_again(&self, is_meant: impl Fn(&String) -> bool) -> Vec<String> {
         let mut objects = BTreeMap::<_, Vec<_>>::new();
@@ -823,6 +849,10 @@ impl RefusedObject {
         .collect()
     }
 
+    pub const fn object(&self) -> &ManifestKey {
+        &self.object
+    }
+
     /// What is wrong with it, as a clause.
     pub fn describe(&self) -> String {
         let object = self.object.describe();
@@ -849,38 +879,40 @@ impl RefusedObject {
         !matches!(self.why, ObjectRefusal::Held(_))
     }
 
+    /// What to do about it before a run.
+    pub const fn fix(&self) -> &'static str {
+        match &self.why {
+            ObjectRefusal::Field(_) => {
+                "Keep the old value, or give the object another name. Deleting it on the member \
+                 clusters is the last resort: it is missing until the rollout creates it again."
+            }
+            ObjectRefusal::Twice(_) => {
+                "Take it out of the envelope, or do not select it outside of it."
+            }
+            ObjectRefusal::Held(PodHold::OnDelete) => {
+                "Change that setting first, or delete the old pods during the run."
+            }
+            ObjectRefusal::Held(_) => "Change that setting first.",
+            ObjectRefusal::Without(_) => {
+                "Select what it needs again, or do not select the object either."
+            }
+        }
+    }
+
     /// That clusters would not take it.
     fn warning(self) -> Warning {
         let stuck = " The run would be stuck there.";
-        let (kind, consequence, fix) = match &self.why {
-            ObjectRefusal::Field(_) => (
-                WarningKind::ImmutableFieldChanged,
-                "",
-                "Keep the old value, or give the object another name. Deleting it on the member \
-                 clusters is the last resort: it is missing until the rollout creates it again.",
-            ),
+        let (kind, consequence) = match &self.why {
+            ObjectRefusal::Field(_) => (WarningKind::ImmutableFieldChanged, ""),
             ObjectRefusal::Twice(_) => (
                 WarningKind::ObjectTwice,
                 " KubeFleet does not apply an object twice: the run would be stuck there.",
-                "Take it out of the envelope, or do not select it outside of it.",
             ),
-            ObjectRefusal::Held(held) => (
-                WarningKind::WorkloadHeld,
-                stuck,
-                match held {
-                    PodHold::OnDelete => {
-                        "Change that setting first, or delete the old pods during the run."
-                    }
-                    _ => "Change that setting first.",
-                },
-            ),
-            ObjectRefusal::Without(_) => (
-                WarningKind::NeededObjectDeleted,
-                stuck,
-                "Select what it needs again, or do not select the object either.",
-            ),
+            ObjectRefusal::Held(_) => (WarningKind::WorkloadHeld, stuck),
+            ObjectRefusal::Without(_) => (WarningKind::NeededObjectDeleted, stuck),
         };
         let message = format!("{}.{consequence}", self.describe());
+        let fix = self.fix();
         let warning = Warning::new(kind, &self.object, message);
         warning.clusters(self.clusters).fix(fix)
     }

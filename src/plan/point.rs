@@ -160,7 +160,7 @@ kinds! {
         /// An envelope of the snapshot cannot be opened.
         EnvelopeInvalid = "envelope-content-invalid", "FS512";
         /// An object changes in a field that Kubernetes does not let change.
-        ImmutableFieldChanged = "immutable-field-changed";
+        ImmutableFieldChanged = "immutable-field-changed", "FS712";
         /// An object is in the content plainly and in an envelope, or in several envelopes.
         ObjectTwice = "object-twice", "FS508";
         /// A workload's own settings keep its pods from getting the new template.

@@ -263,7 +263,7 @@ fn a_plan_warns_of_fields_that_must_not_change() {
     let (code, out, _) = call_on(&path, &PLAN);
     assert_eq!(code, 0);
     let out = one_line(&out);
-    let warning = "warning immutable-field-changed Deployment shop/web changes in /spec/selector, \
+    let warning = "warning FS712 immutable-field-changed Deployment shop/web changes in /spec/selector, \
                    which Kubernetes does not let change: the member clusters would refuse the object.";
     assert!(out.contains(warning), "{out}");
     assert!(out.contains("1 refused by Kubernetes"), "{out}");

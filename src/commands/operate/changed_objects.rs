@@ -90,12 +90,8 @@ pub(in crate::commands) fn show(
     };
     let changes = |material: &RenderMaterial, as_asked| {
         let contents = PlanContents {
-            unmatched: &[],
-            is_current: false,
-            unclear: &[],
             as_asked,
-            texts: &material.around.texts,
-            overrides: &material.overrides,
+            ..PlanContents::new(&material.around.texts, &material.overrides)
         };
         of_run(material.inventory(), &found, &contents)
     };

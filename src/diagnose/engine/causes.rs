@@ -226,7 +226,7 @@ const DELETED: &str = "FS206";
 /// What to decide about before a run goes on, though it does not fail for it at once: from which severity, and
 /// why. What ends the run comes first.
 #[rustfmt::skip]
-const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 15] = [
+const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 16] = [
     ("FS518", Severity::Warning, "the run fails when a cluster in its stages is gone."),
     ("FS209", Severity::Warning, "the run fails when it reaches that gate."),
     ("FS125", Severity::Error, "the run may have an older copy of its strategy."),
@@ -237,6 +237,7 @@ const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 15] = [
     ("FS509", Severity::Warning, "the run does not bring its content to the clusters that it names."),
     ("FS512", Severity::Warning, "the run stops at the clusters that it names."),
     ("FS508", Severity::Warning, "the run gets stuck at the clusters that it names."),
+    ("FS712", Severity::Warning, "the run gets stuck at the clusters that it names."),
     ("FS530", Severity::Warning, "the run gets stuck at the clusters that it names."),
     ("FS709", Severity::Warning, "the run deletes what further clusters have."),
     ("FS711", Severity::Warning, "the run deletes what further clusters have."),

@@ -193,6 +193,7 @@ rules! {
         FS709 snapshot_empty,
         FS710 override_changed_during_run,
         FS711 cascading_deletion,
+        FS712 change_refused_ahead,
     }
     placements {
         FS801 placement_awaits_run,

@@ -13,6 +13,7 @@ use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, reasons};
 use crate::manifests::RenderFault;
+use crate::plan::RunChanges;
 use crate::problems::RefusalTense;
 use crate::problems::steps;
 use crate::report::{ComposeText, Finding, RunFacts, Verdict};
@@ -38,6 +39,8 @@ pub struct DiagnosisContext<'i> {
     pub troubles: Vec<FailingCluster<'i>>,
     /// What will hold the run on clusters that it has still to reach, once somebody has asked.
     pub(super) faults_ahead: OnceLock<Vec<RenderFault>>,
+    /// What the run changes on them, once somebody has asked.
+    pub(super) changes_ahead: OnceLock<RunChanges>,
     /// When the controller ran into the failure: `when RUN was initialized`, `while RUN was under way`.
     pub when: String,
 }
@@ -95,6 +98,7 @@ impl<'i> DiagnosisContext<'i> {
             foreseen,
             troubles,
             faults_ahead: OnceLock::new(),
+            changes_ahead: OnceLock::new(),
             when,
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::controller;
+use crate::diagnose::subjects::changes_ahead::changes_ahead;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rule::Rule;
 use crate::diagnose::subjects::{back, overrides, verdict};
@@ -213,7 +214,13 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
                     None => format!("{first}."),
                 })
             };
-            return unwell.or(without).or_else(taken).or_else(|| failing(cx));
+            let refused = || {
+                let mut refused = changes_ahead(cx).refused.iter();
+                let first = refused.find(|it| it.clusters.iter().any(|name| is_next(name)))?;
+                Some(format!("{}.", first.describe()))
+            };
+            let unfit = unwell.or(without).or_else(taken).or_else(refused);
+            return unfit.or_else(|| failing(cx));
         };
         return Some(match &fault.cause {
             FaultCause::Operation(failing) => format!(

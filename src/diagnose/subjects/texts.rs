@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rendered::{BoundVersion, NamedContent};
-use crate::diagnose::subjects::{overrides, same_again, unsent};
+use crate::diagnose::subjects::{changes_ahead, overrides, same_again, unsent};
 use crate::inventory::Inventory;
 use crate::inventory::source::HubQuery;
 use crate::kubefleet::{Condition, ObjectRef, reasons};
 use crate::rollout::versions::versions;
 
 /// Of which objects the whole text is needed: of the content of clusters on which an override fails,
-/// or a workload lacks what it needs, of those that a run is to reach with overrides or envelopes, and of the
-/// snapshots between which a rollback would go.
+/// or a workload lacks what it needs, of those that a run is to reach with overrides or envelopes, of what a run that
+/// rests changes, and of the snapshots between which a rollback would go.
 pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
     // Most often there is none, and no cluster has to be understood to see that.
     let fails = |kinds: &[&str]| {
@@ -26,7 +26,8 @@ pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
     let may_stay = fails(&[reasons::APPLIED, reasons::AVAILABLE]);
     let may_lack = fails(&[reasons::AVAILABLE]) && unsent::is_possible(inventory);
     let ahead = inventory.may_fail_ahead();
-    if !may_fail && !ahead && !may_stay {
+    let rests = changes_ahead::is_possible(inventory);
+    if !may_fail && !ahead && !may_stay && !rests {
         return Vec::new();
     }
     let cx = DiagnosisContext::new(inventory);
@@ -47,6 +48,7 @@ pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
         .chain(ahead)
         .flat_map(|bound| bound.texts().collect::<Vec<_>>())
         .chain(same_again::texts(&cx))
+        .chain(changes_ahead::texts(&cx))
         .collect();
     wanted.iter().map(HubQuery::object).collect()
 }

@@ -59,9 +59,10 @@ impl SourceReading {
     pub fn overviews(&mut self, targets: &[ObjectRef]) -> Vec<Result<Inventory, Error>> {
         /// So many runs are looked at like one: what it takes is one request for each snapshot.
         const FEW: usize = 3;
+        let is_few = targets.len() <= FEW || self.is_offline();
         let before = if self.hub().is_none() {
             Timestamp::MAX
-        } else if targets.len() <= FEW {
+        } else if is_few {
             // A snapshot is seldom gone before others had the time to come.
             self.now.checked_sub(SETTLES_AFTER).unwrap_or(self.now)
         } else {
@@ -76,8 +77,8 @@ impl SourceReading {
         let walks = walks.into_iter().zip(targets);
         let seen = walks.map(|(walk, target)| {
             let mut seen = self.seen(walk, target)?;
-            if seen.waits_for_person() {
-                self.read_content_ahead(&mut seen);
+            if seen.waits_for_person() && (is_few || seen.may_fail_ahead()) {
+                seen.texts = self.texts(&diagnose::texts(&seen));
             }
             Ok(seen)
         });

@@ -971,14 +971,8 @@ mod tests {
                 made_of: None,
                 in_place_of: Vec::new(),
             };
-            let contents = PlanContents {
-                texts: &ObjectTexts::default(),
-                overrides: &[],
-                unmatched: &[],
-                is_current: false,
-                unclear: &[],
-                as_asked: BTreeSet::new(),
-            };
+            let texts = ObjectTexts::default();
+            let contents = PlanContents::new(&texts, &[]);
             let mut plan = plan::compute(&inventory, &wish, &contents);
             plan.warnings.push(Warning::new(
                 WarningKind::ClusterFailing,

@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::back::taken_back;
+use crate::diagnose::subjects::changes_ahead::fails_again;
 use crate::diagnose::subjects::gate::{check_failing, hold_back, opens, summarized_gate, unlisted};
 use crate::inventory::Sight;
 use crate::kubefleet::{duration, reasons};
@@ -163,7 +164,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
         if !removes {
             finding = check_failing(cx, finding);
         }
-        if let Some(failing) = failing_before(rollout).filter(|_| aborts.is_none()) {
+        let failing = fails_again(cx, rollout).or_else(|| failing_before(rollout));
+        if let Some(failing) = failing.filter(|_| aborts.is_none()) {
             finding.add_sentence(&format!("{failing}."));
         }
         findings.push(remedies(cx, rollout, name, removes, finding));

@@ -1,0 +1,57 @@
+//! Clusters that a run has still to reach would not take what it changes there.
+
+use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::changes_ahead::changes_ahead;
+use crate::rollout::{Rollout, before_next_gate};
+
+/// Both snapshots are put together as the hub agent does, and compared; the cluster itself is not asked.
+/// Source: workapplier/apply.go, drift_detection_takeover.go:takeOverPreExistingObject,
+/// availability_tracker.go.
+pub const RULE: Rule = Rule::warning("FS712", "change-refused-ahead", Live(check))
+    .reads(&[
+        Concept::ResourceSnapshot,
+        Concept::Binding,
+        Concept::ClusterOverrideSnapshot,
+        Concept::OverrideSnapshot,
+    ])
+    .content();
+
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
+    let next = before_next_gate(rollout);
+    let is_next = |name: &String| next.as_ref().is_none_or(|it| it.contains(name.as_str()));
+    let run = rollout.run;
+    let refused = changes_ahead(cx).refused.iter().map(|refused| {
+        let clusters = &refused.clusters;
+        let message = format!(
+            "{}. {} will be stuck when {} reaches {}.",
+            refused.describe(),
+            enumerate(clusters),
+            run.meta.name,
+            by_number(clusters.len(), "it", "them"),
+        );
+        let finding = rule
+            .finding(refused.object(), message)
+            .clusters(clusters.iter().map(String::as_str))
+            .snapshot_of(run);
+        let finding = if clusters.iter().any(is_next) {
+            finding
+        } else {
+            finding.severity(Severity::Info)
+        };
+        let finding = finding.look_with(
+            "Check what the run changes on a cluster that it has still to reach.",
+            clusters.first().map(|cluster| {
+                let render = cx.command("render").arg(&run.meta.name);
+                render.flag("--member", cluster).switch("--diff")
+            }),
+        );
+        let fix = match run.pinned() {
+            Some(index) => format!("Choose another snapshot than {index}, which has this change."),
+            None => refused.fix().to_owned(),
+        };
+        finding
+            .fix(fix)
+            .new_run(cx, "Start a new run in this one's place after that.")
+    });
+    refused.collect()
+}

@@ -1,0 +1,61 @@
+//! What a run that rests changes on the clusters that it has still to reach, as the texts of the snapshots tell.
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::inventory::Inventory;
+use crate::kubefleet::ObjectRef;
+use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::plan::RunChanges;
+use crate::rollout::sent::sent_index;
+use crate::rollout::versions::Version;
+use crate::rollout::{Rollout, before_next_gate};
+
+/// Of which objects the texts are needed: the snapshots that the run brings and that these clusters have, and the
+/// overrides of both.
+pub fn texts(cx: &DiagnosisContext<'_>) -> BTreeSet<ObjectRef> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|_| is_possible(cx.inventory)) else {
+        return BTreeSet::new();
+    };
+    let index = rollout.run.status.snapshot_index.as_str();
+    let (mut indexes, mut texts) = (BTreeSet::new(), BTreeSet::new());
+    for cluster in rollout.still_to_reach() {
+        let Some(binding) = cluster.binding else {
+            continue;
+        };
+        let has = sent_index(cx.inventory, binding).filter(|has| *has != index);
+        if let Some(has) = has {
+            indexes.extend([has, index]);
+            texts.extend(cluster.recorded.override_names());
+            texts.extend(binding.spec.override_names());
+        }
+    }
+    for index in indexes {
+        let version = Version::of_index(cx.inventory, index);
+        texts.extend(version.parts.iter().copied().map(ResourceSnapshot::object));
+    }
+    texts
+}
+
+/// Whether a run rests, and has clusters left.
+pub fn is_possible(inventory: &Inventory) -> bool {
+    inventory.waits_for_person()
+}
+
+/// What the run changes; nothing where the texts do not tell.
+pub fn changes_ahead<'c>(cx: &'c DiagnosisContext<'_>) -> &'c RunChanges {
+    cx.changes_ahead.get_or_init(|| {
+        let run = cx.run().filter(|_| is_possible(cx.inventory));
+        let run = run.filter(|_| !cx.inventory.texts.is_empty());
+        run.map_or_else(RunChanges::default, |run| {
+            RunChanges::ahead(cx.inventory, run)
+        })
+    })
+}
+
+/// That clusters before the next gate fail for what the run does not change there, as a clause.
+pub fn fails_again(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
+    let next = before_next_gate(rollout)?;
+    let again = changes_ahead(cx).fails_again(|name| next.contains(name.as_str()));
+    (!again.is_empty()).then(|| again.join("; "))
+}
