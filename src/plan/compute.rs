@@ -11,7 +11,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::Concept;
 use crate::problems::ProblemsInTheWay;
 use crate::report::{ComposeText, Subject, TypeMeta};
-use crate::words::{count, enumerate};
+use crate::words::{count, enumerate, said_if};
 
 /// Computes what the controller would make of a wish.
 pub fn compute(inventory: &Inventory, wish: &PlannedRun, contents: &PlanContents<'_>) -> Plan {
@@ -155,11 +155,7 @@ fn summary(plan: &Plan, inventory: &Inventory) -> String {
                     let is_named = plan.content.requested_snapshot.is_some();
                     let mut warnings = plan.warnings.iter();
                     let stops = warnings.any(|it| it.stops_scripts(is_named));
-                    let stops = if stops {
-                        " `run --yes` refuses to start it."
-                    } else {
-                        ""
-                    };
+                    let stops = said_if(stops, " `run --yes` refuses to start it.");
                     format!("{text}; {} to consider.{stops}", count(number, "warning"))
                 }
             }

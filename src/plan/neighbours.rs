@@ -13,7 +13,7 @@ use crate::rollout::content::missing_content;
 use crate::rollout::dropped_gates::{approvals_of, dropped_gate};
 use crate::rollout::rollback::{TakenBack, is_newer};
 use crate::rollout::{ClusterView, Phase, Rollout};
-use crate::words::{count, distinct, enumerate};
+use crate::words::{count, distinct, enumerate, said_if};
 
 /// Warns of the clusters that the planned run takes back.
 pub(super) fn going_back(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: Option<&str>) {
@@ -108,11 +108,7 @@ fn active(
     let reaches: Vec<_> = reaches.filter(|name| ours(name) && gets(name)).collect();
     let in_flight = other.in_flight();
     let in_flight: Vec<_> = in_flight.map(|cluster| cluster.name).filter(ours).collect();
-    let with = if theirs.is_empty() {
-        String::new()
-    } else {
-        format!(" with snapshot {theirs}")
-    };
+    let with = said_if(!theirs.is_empty(), format!(" with snapshot {theirs}"));
     let mut parts = vec![format!("{object} {}{with}", phase(other))];
     let differs = then.is_some_and(|then| then != theirs);
     if !reaches.is_empty() && differs {

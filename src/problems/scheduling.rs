@@ -9,6 +9,7 @@ use crate::kubefleet::messages::{FilterReason, ScheduleProblem, parse_decision};
 use crate::kubefleet::selector::{ClusterSelectorTerm, LabelSelector, PropertyRequirement};
 use crate::kubefleet::snapshot::{Decision as ClusterDecision, PolicySnapshot};
 use crate::rollout::near::{NearMiss, near_miss};
+use crate::words::said_if;
 
 /// The clusters that the policy did not pick.
 fn left_out(policy: &PolicySnapshot) -> impl Iterator<Item = &ClusterDecision> {
@@ -373,16 +374,8 @@ fn words(reason: &FilterReason) -> String {
         }
         FilterReason::AffinityMismatch => "no required affinity term matches".to_owned(),
         FilterReason::Taint { key, value, effect } => {
-            let value = if value.is_empty() {
-                String::new()
-            } else {
-                format!("={value}")
-            };
-            let effect = if effect.is_empty() {
-                String::new()
-            } else {
-                format!(":{effect}")
-            };
+            let value = said_if(!value.is_empty(), format!("={value}"));
+            let effect = said_if(!effect.is_empty(), format!(":{effect}"));
             format!("taint {key}{value}{effect} not tolerated")
         }
         FilterReason::TopologySpread { key } => {

@@ -48,6 +48,11 @@ pub const fn by_number<W: Copy>(number: usize, one: W, several: W) -> W {
     if number == 1 { one } else { several }
 }
 
+/// The words, where it holds; else none.
+pub fn said_if<W: Default>(holds: bool, words: W) -> W {
+    if holds { words } else { W::default() }
+}
+
 /// The indexes that there are, in the middle of a sentence: `only index 0 exists`,
 /// `existing indexes: 2, 3, 4`, `the newest of 12 indexes: 8, 9, 10, 11, 12`.
 pub fn existing_indexes(indexes: impl IntoIterator<Item = String>) -> String {

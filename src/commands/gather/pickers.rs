@@ -12,7 +12,7 @@ use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::selection::ListReach;
 use crate::error::Error;
 use crate::ui::Ui;
-use crate::words::CommandLine;
+use crate::words::{CommandLine, said_if};
 pub(in crate::commands) use launches::{
     MadeOf, member, named_placement, named_strategy, placement, snapshot,
 };
@@ -41,9 +41,5 @@ fn no_candidates(what: &str, reach: &ListReach, reading: &SourceReading) -> Erro
 }
 
 fn in_this_scope(reach: &ListReach) -> &'static str {
-    if reach.is_everywhere() {
-        ""
-    } else {
-        " in this scope"
-    }
+    said_if(!reach.is_everywhere(), " in this scope")
 }

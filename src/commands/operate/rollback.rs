@@ -30,7 +30,7 @@ use crate::rollout::rollback::{
     self, current, first_update, held_of_deleted_run, last_good, last_good_below, not_begun_after,
 };
 use crate::rollout::{Phase, Rollout};
-use crate::words::{CommandLine, Hint, capital, enumerate};
+use crate::words::{CommandLine, Hint, capital, enumerate, said_if};
 
 /// Roll a placement back to an older snapshot
 ///
@@ -589,11 +589,7 @@ fn destination(
         })
     };
     let Some(now) = now else {
-        let since = if inventory.runs.items.is_empty() {
-            ""
-        } else {
-            " since it was created"
-        };
+        let since = said_if(!inventory.runs.items.is_empty(), " since it was created");
         return Err(required(format!(
             "no run that still exists has rolled out {placement}{since}"
         )));

@@ -28,7 +28,7 @@ use crate::report::Subject;
 use crate::rollout::approvals::{Approval, ApprovalStep, answered, of_request, of_run};
 use crate::rollout::{GateFacts, GateState, Phase, Rollout, TaskTime};
 use crate::ui::Ui;
-use crate::words::{CommandLine, Hint, capital, enumerate};
+use crate::words::{CommandLine, Hint, capital, enumerate, said_if};
 
 /// List approval gates and who approved them
 ///
@@ -386,11 +386,7 @@ fn note(approval: &Approval) -> Option<String> {
 /// Who answered, else what.
 fn answer(approval: &Approval) -> Option<String> {
     let answer = approval.gate.answer.as_ref()?;
-    let too_late = if answer.is_too_late {
-        "withdrawn too late: "
-    } else {
-        ""
-    };
+    let too_late = said_if(answer.is_too_late, "withdrawn too late: ");
     let said = match (&answer.by, &answer.with) {
         (Some(by), _) => match &answer.reason {
             Some(reason) => format!("by {by}: {reason:?}"),

@@ -26,7 +26,7 @@ use crate::render::table::{Cell, Column, TableOf};
 use crate::report::{NotChecked, RunFacts, Verdict};
 use crate::rollout::{Rollout, StageState};
 use crate::ui::Ui;
-use crate::words::closest;
+use crate::words::{closest, said_if};
 
 /// List update runs and their status
 ///
@@ -324,9 +324,5 @@ const COMPARED: &str = " compared";
 
 /// What stands behind the clusters that are done of a run that applies nothing.
 pub(in crate::commands) fn compared(rollout: &Rollout<'_>) -> &'static str {
-    if rollout.only_compares() {
-        COMPARED
-    } else {
-        ""
-    }
+    said_if(rollout.only_compares(), COMPARED)
 }

@@ -21,7 +21,7 @@ use crate::hub::HubError;
 use crate::kubefleet::{Scope, duration};
 use crate::render::status::verdict;
 use crate::report::Verdict;
-use crate::words::{CommandLine, Hint, enumerate};
+use crate::words::{CommandLine, Hint, enumerate, said_if};
 use decide::{WaitCondition, WaitDecision, WaitStanding, decide, together};
 
 /// Wait for a condition on update runs
@@ -268,11 +268,7 @@ impl WaitedRuns<'_, '_> {
         let (Some(RunEnd::Decided(decision)), Some(status)) = (&run.end, &run.last) else {
             return;
         };
-        let lead = if self.is_one() {
-            String::new()
-        } else {
-            format!("{}: ", run.label(&self.runs))
-        };
+        let lead = said_if(!self.is_one(), format!("{}: ", run.label(&self.runs)));
         let wanted = conditions_in_words(self.args);
         match decision {
             // Of several it was told when it came.

@@ -11,7 +11,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::approvals::{Approval, of_request, of_run};
 use crate::rollout::{GateState, Phase, Rollout, StageState, TaskTime};
-use crate::words::{Hint, enumerate, existing_names};
+use crate::words::{Hint, enumerate, existing_names, said_if};
 
 pub(super) struct ApprovalChoice<'c> {
     pub request: Option<&'c str>,
@@ -218,11 +218,7 @@ fn waits_for(approval: &Approval, rollout: &Rollout<'_>) -> String {
     if matches!(rollout.phase, Phase::Idle | Phase::Initializing) {
         return "the run was not started".to_owned();
     }
-    let stopped = if rollout.phase.is_halted() {
-        " (the run is stopped)"
-    } else {
-        ""
-    };
+    let stopped = said_if(rollout.phase.is_halted(), " (the run is stopped)");
     let earlier = rollout
         .stages
         .iter()

@@ -13,7 +13,7 @@ use crate::kubefleet::strategy::Stage;
 use crate::problems::StageMap;
 use crate::problems::scheduling::not_picked;
 use crate::problems::steps;
-use crate::words::CommandLine;
+use crate::words::{CommandLine, said_if};
 
 /// The stages are computed again at every look, from the recorded strategy and the members as they
 /// are, and must come out the same. Source: updaterun/validation.go:validateUpdateStagesStatus.
@@ -320,11 +320,7 @@ fn describe(cx: &DiagnosisContext<'_>, difference: &StageDifference<'_>) -> Stri
             return true;
         };
         // Then the controller names the cluster, and no stage (FS113).
-        let stages = if nowhere(name) {
-            ", and no stage of the run selects it"
-        } else {
-            ""
-        };
+        let stages = said_if(nowhere(name), ", and no stage of the run selects it");
         why.push(format!("{name} left: it {label}{stages}"));
         false
     });

@@ -3,6 +3,7 @@
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::problems::{Problem, binding_count};
+use crate::words::said_if;
 
 /// Counted with PickN and PickFixed only.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
@@ -22,11 +23,7 @@ fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
     let policy = inventory.latest_policies().next();
     let wanted = policy.and_then(PolicySnapshot::wanted_clusters);
     let agrees = inventory.bindings.is_complete() && wanted.is_some() && wanted == now;
-    let past = cx.past(if agrees {
-        "; both numbers agree now"
-    } else {
-        ""
-    });
+    let past = cx.past(said_if(agrees, "; both numbers agree now"));
     let object = cx.placement_object();
     let problem = binding_count(inventory, &object, (*selected, *observed), past);
     Some((problem, agrees))

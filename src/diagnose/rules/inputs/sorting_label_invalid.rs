@@ -5,6 +5,7 @@ use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::strategy::Stage;
 use crate::problems::{RefusalTense, SortingLabel, StageMap, sorting_label, unsorted};
+use crate::words::said_if;
 
 /// The controller names the first such cluster only; a missing label prints as an empty value.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
@@ -46,11 +47,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         members.push(own);
     }
     let fixed = members.is_empty() && own.is_some_and(|own| !unsorted(own, key));
-    let past = cx.past(if fixed {
-        ", but it has a whole number now"
-    } else {
-        ""
-    });
+    let past = cx.past(said_if(fixed, ", but it has a whole number now"));
     let label = SortingLabel {
         key,
         strategy: &cx.strategy_object(),

@@ -3,6 +3,7 @@
 use super::stage_tasks_invalid::both;
 use crate::diagnose::rules::prelude::*;
 use crate::problems::{Problem, stage_selector};
+use crate::words::said_if;
 
 /// The schema does not check operators and values.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
@@ -27,11 +28,7 @@ fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
         now.map(|stage| &stage.selector),
     );
     let changed = matches!(selectors, (Some(recorded), Some(now)) if recorded != now);
-    let past = cx.past(if changed {
-        ", and it has been changed since"
-    } else {
-        ""
-    });
+    let past = cx.past(said_if(changed, ", and it has been changed since"));
     let recorded = recorded.and_then(|stage| stage.selector.as_deref());
     let now = now.and_then(|stage| stage.selector.as_deref());
     let path = format!("stages[name={stage}].labelSelector");

@@ -20,6 +20,7 @@ use super::policy::PluginPolicy;
 use crate::hub::connect::kubeconfig::ExecConfig;
 use crate::hub::error::HubError;
 use crate::hub::signals::{ChildProcesses, EndRequest, StartedProcess};
+use crate::words::said_if;
 
 /// How much a plugin may print: a token or a certificate takes some thousand bytes.
 const MOST: u64 = 1 << 20;
@@ -133,11 +134,7 @@ impl Plugin {
             .map_err(|why| format!("the credential plugin {name} is not allowed to run: {why}"))?;
         let Some(file) = file else {
             let hint = exec.install_hint.trim();
-            let hint = if hint.is_empty() {
-                String::new()
-            } else {
-                format!("; its installation hint: {hint}")
-            };
+            let hint = said_if(!hint.is_empty(), format!("; its installation hint: {hint}"));
             return Err(format!(
                 "the credential plugin {name} is not installed{hint}"
             ));
