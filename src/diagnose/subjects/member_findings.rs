@@ -258,16 +258,16 @@ pub fn per_pod<'a, 'i, T>(
     })
 }
 
-/// For [`per_pod`]: recognizes states, and gives what is known of each.
-macro_rules! in_state {
-    ($($state:pat => $known:expr),+) => {
-        |trouble| match trouble.state {
+/// The same for some states, with what is known of each.
+macro_rules! pods_in {
+    ($cx:expr, $rule:expr, $($state:pat => $known:expr),+) => {
+        $crate::diagnose::subjects::member_findings::per_pod($cx, $rule, |trouble| match trouble.state {
             $($state => Some($known),)+
             _ => None,
-        }
+        })
     };
 }
-pub(in crate::diagnose) use in_state;
+pub(in crate::diagnose) use pods_in;
 
 /// Adds how far the rollouts of an object have come in the clusters that were looked into.
 pub fn statuses(

@@ -1,7 +1,7 @@
 //! A container needs a ConfigMap or a Secret that the cluster does not have.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, in_state, per_pod};
+use crate::diagnose::subjects::member_findings::{self, pods_in};
 use crate::member::PodState;
 
 /// `CreateContainerConfigError`, or a volume that cannot be mounted, with a text that names a
@@ -12,11 +12,7 @@ pub const RULE: Rule = Rule::on_member("FS904", "container-config-missing", chec
     .content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let found = per_pod(
-        cx,
-        rule,
-        in_state!(PodState::ConfigMissing { message, event } => (message, event)),
-    );
+    let found = pods_in!(cx, rule, PodState::ConfigMissing { message, event } => (message, event));
     found.describe(|group, mut finding| {
         let what = group
             .first()

@@ -1,7 +1,7 @@
 //! A container ends again and again.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, in_state, per_pod};
+use crate::diagnose::subjects::member_findings::{self, pods_in};
 use crate::member::PodState;
 use crate::member::texts::exit_code;
 
@@ -10,7 +10,7 @@ use crate::member::texts::exit_code;
 pub const RULE: Rule = Rule::on_member("FS902", "container-crash-looping", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let found = per_pod(cx, rule, in_state!(PodState::Crash(ended) => ended));
+    let found = pods_in!(cx, rule, PodState::Crash(ended) => ended);
     found.describe(|group, mut finding| {
         let codes: std::collections::BTreeSet<_> = group
             .found()

@@ -1,7 +1,7 @@
 //! The container runtime cannot create or start a container.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, in_state, per_pod, status_field};
+use crate::diagnose::subjects::member_findings::{self, pods_in, status_field};
 use crate::member::PodState;
 
 /// A container of the newest template waits with the kubelet's reason for one that cannot be made,
@@ -9,11 +9,7 @@ use crate::member::PodState;
 pub const RULE: Rule = Rule::on_member("FS905", "container-not-started", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let found = per_pod(
-        cx,
-        rule,
-        in_state!(PodState::NotStarted { reason, message } => (reason, message)),
-    );
+    let found = pods_in!(cx, rule, PodState::NotStarted { reason, message } => (reason, message));
     found.describe(|group, mut finding| {
         let reason = group
             .first()

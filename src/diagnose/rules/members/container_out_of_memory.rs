@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, in_state, per_pod};
+use crate::diagnose::subjects::member_findings::{self, pods_in};
 use crate::member::PodState;
 
 /// A container of the newest template ended as `OOMKilled`.
 pub const RULE: Rule = Rule::on_member("FS903", "container-out-of-memory", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let found = per_pod(cx, rule, in_state!(PodState::OutOfMemory(ended) => ended));
+    let found = pods_in!(cx, rule, PodState::OutOfMemory(ended) => ended);
     found.describe(|group, mut finding| {
         let limits: BTreeSet<_> = group
             .found()

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, in_state, per_pod, status_field};
+use crate::diagnose::subjects::member_findings::{self, pods_in, status_field};
 use crate::member::PodState;
 use crate::member::texts::{PullProblem, pull_problem};
 
@@ -12,10 +12,10 @@ use crate::member::texts::{PullProblem, pull_problem};
 pub const RULE: Rule = Rule::on_member("FS901", "image-not-pulled", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let found = per_pod(
+    let found = pods_in!(
         cx,
         rule,
-        in_state!(PodState::Image { reason, message, event } => (reason, message, event)),
+        PodState::Image { reason, message, event } => (reason, message, event)
     );
     found.describe(|group, mut finding| {
         let images: BTreeSet<_> = group

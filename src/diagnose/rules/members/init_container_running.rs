@@ -1,7 +1,7 @@
 //! A container that runs before the others does not come to an end.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{in_state, per_pod, status_field};
+use crate::diagnose::subjects::member_findings::{pods_in, status_field};
 use crate::kubefleet::duration;
 use crate::member::PodState;
 
@@ -9,7 +9,7 @@ use crate::member::PodState;
 pub const RULE: Rule = Rule::on_member("FS907", "init-container-running", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let found = per_pod(cx, rule, in_state!(PodState::InitRuns(runs) => runs));
+    let found = pods_in!(cx, rule, PodState::InitRuns(runs) => runs);
     found.describe(|group, mut finding| {
         let longest = group.found().filter_map(|(_, (_, runs))| *runs).max();
         let long = duration::lasting(longest);

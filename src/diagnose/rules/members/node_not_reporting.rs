@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{in_state, per_pod};
+use crate::diagnose::subjects::member_findings::pods_in;
 use crate::member::PodState;
 
 /// The last thing that the kubelet reported is that all containers are ready, and the pod is not:
@@ -12,7 +12,7 @@ use crate::member::PodState;
 pub const RULE: Rule = Rule::on_member("FS914", "node-not-reporting", check).environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let found = per_pod(cx, rule, in_state!(PodState::NodeSilent(ready) => ready));
+    let found = pods_in!(cx, rule, PodState::NodeSilent(ready) => ready);
     found.describe(|group, mut finding| {
         let nodes: BTreeSet<_> = group
             .found()

@@ -1,7 +1,7 @@
 //! A node cannot prepare a pod: its volumes, or its network.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, SameTrouble, in_state, per_pod};
+use crate::diagnose::subjects::member_findings::{self, SameTrouble, pods_in};
 use crate::member::model::Event;
 use crate::member::{MULTI_ATTACH, PodState, PodTrouble, WorkloadView};
 
@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::on_member("FS910", "pod-setup-failing", check)
     .environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let found = per_pod(cx, rule, in_state!(PodState::Setup(event) => event));
+    let found = pods_in!(cx, rule, PodState::Setup(event) => event);
     found.describe(|group, mut finding| {
         let Some((_, (_, first))) = group.first() else {
             return finding;

@@ -1,7 +1,7 @@
 //! No node of the member cluster takes a pod.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{in_state, per_pod};
+use crate::diagnose::subjects::member_findings::pods_in;
 use crate::member::PodState;
 use crate::member::texts::unschedulable;
 
@@ -12,13 +12,11 @@ pub const RULE: Rule = Rule::on_member("FS908", "pod-unschedulable", check)
     .environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let found = per_pod(
+    let found = pods_in!(
         cx,
         rule,
-        in_state!(
-            PodState::Unschedulable(condition) => (condition, false),
-            PodState::Gated(condition) => (condition, true)
-        ),
+        PodState::Unschedulable(condition) => (condition, false),
+        PodState::Gated(condition) => (condition, true)
     );
     found.describe(|group, mut finding| {
         let Some((_, (_, (condition, gated)))) = group.first() else {

@@ -1,7 +1,7 @@
 //! A container runs and does not pass a probe.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, in_state, per_pod, status_field};
+use crate::diagnose::subjects::member_findings::{self, pods_in, status_field};
 use crate::member::{PodState, Probe};
 
 /// A container of the newest template with a probe runs and is not ready, or the kubelet ends it
@@ -9,11 +9,7 @@ use crate::member::{PodState, Probe};
 pub const RULE: Rule = Rule::on_member("FS906", "probe-failing", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let found = per_pod(
-        cx,
-        rule,
-        in_state!(PodState::Probe { probe, event } => (probe, event)),
-    );
+    let found = pods_in!(cx, rule, PodState::Probe { probe, event } => (probe, event));
     found.describe(|group, mut finding| {
         let probes: std::collections::BTreeSet<_> =
             group.found().map(|(_, (_, (probe, _)))| *probe).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{in_state, per_pod};
+use crate::diagnose::subjects::member_findings::pods_in;
 use crate::kubefleet::Conditions;
 use crate::member::PodState;
 
@@ -12,7 +12,7 @@ use crate::member::PodState;
 pub const RULE: Rule = Rule::on_member("FS913", "readiness-gate-open", check).environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let found = per_pod(cx, rule, in_state!(PodState::ReadinessGate(gate) => gate));
+    let found = pods_in!(cx, rule, PodState::ReadinessGate(gate) => gate);
     found.describe(|group, mut finding| {
         let gates: BTreeSet<_> = group.found().map(|(_, (_, gate))| *gate).collect();
         let why = format!(
