@@ -26,17 +26,22 @@ fn own(index: &str, second: i64) -> Value {
     snapshot(index, OWN, Some(second))
 }
 
-/// Where the run that rolled out last goes back to: the index and the run; or why nowhere.
-fn good(objects: &[Value]) -> (String, Vec<String>) {
+/// Where the run that rolled out last goes back to, the index and the run, and what it passes over.
+fn good(objects: &[Value]) -> String {
     let all = inventory(objects);
-    let current = current(&all).unwrap();
-    match last_good(&all, current) {
-        Ok(good) => (
-            format!("{} of {}", good.index, good.run.meta.name),
-            good.passed_over,
-        ),
-        Err(why) => (String::new(), why),
-    }
+    let told = match last_good(&all, current(&all).unwrap()) {
+        Ok(good) => {
+            let to = format!("{} of {}", good.index, good.run.meta.name);
+            [vec![to], good.passed_over].concat()
+        }
+        Err(why) => [vec!["nowhere".to_owned()], why].concat(),
+    };
+    told.join("; ")
+}
+
+/// The same without what it passes over.
+fn way(objects: &[Value]) -> String {
+    good(objects).split("; ").next().unwrap().to_owned()
 }
 
 const DAY: i64 = SINCE + 86_400;
@@ -80,12 +85,8 @@ fn it_does_not_go_back_to_a_snapshot_that_reached_nobody() {
     };
     let why = "snapshot 1, which again completed, has not reached clusters to which second had brought another \
                one of its name";
-    let (to, passed_over) = back(10);
-    assert!(
-        passed_over.contains(&why.to_owned()),
-        "{to} {passed_over:?}"
-    );
-    assert_eq!(back(110), ("1 of again".to_owned(), Vec::new()));
+    assert!(back(10).contains(why), "{}", back(10));
+    assert_eq!(back(110), "1 of again");
 }
 
 #[test]
@@ -97,34 +98,30 @@ fn it_goes_back_to_what_was_completed_last_before() {
         // It has not begun.
         resting("later", "2", DAY + 400),
     ]);
-    assert_eq!(good(&objects), ("1 of second".to_owned(), Vec::new()));
+    assert_eq!(good(&objects), "1 of second");
     // What ended after the current one began was not before it, and what did not succeed is not good.
     let mut late = objects.clone();
-    late[5] = run(
-        "second",
-        "1",
-        [110, 110, 120, 321].map(|more| Some(DAY + more)),
-    );
-    assert_eq!(good(&late).0, "0 of first");
+    let ended = |last: i64| {
+        let times = [110, 110, 120, last].map(|it| Some(DAY + it));
+        run("second", "1", times)
+    };
+    late[5] = ended(321);
+    assert_eq!(way(&late), "0 of first");
     late.remove(4);
-    assert_eq!(good(&late).0, "1 of second", "there is no other");
+    assert_eq!(way(&late), "1 of second", "there is no other");
     late.insert(4, objects[4].clone());
-    late[5] = run(
-        "second",
-        "1",
-        [110, 110, 120, 320].map(|more| Some(DAY + more)),
-    );
-    assert_eq!(good(&late).0, "1 of second", "at once");
+    late[5] = ended(320);
+    assert_eq!(way(&late), "1 of second", "at once");
     late[5]["status"]["conditions"][2]["status"] = "False".into();
-    assert_eq!(good(&late).0, "0 of first");
+    assert_eq!(way(&late), "0 of first");
     // The same snapshot again is no way back.
     late[5] = second();
     late[6] = under_way("third", "1", DAY + 310);
-    assert_eq!(good(&late), ("0 of first".to_owned(), Vec::new()));
+    assert_eq!(good(&late), "0 of first");
     late[6] = under_way("third", "2", DAY + 310);
     // Of two, the one that ended last.
     late[5] = done("second", "0", DAY + 110);
-    assert_eq!(good(&late).0, "0 of second");
+    assert_eq!(way(&late), "0 of second");
 }
 
 #[test]
@@ -139,11 +136,11 @@ fn what_was_only_compared_is_on_no_cluster() {
         done("third", "2", DAY + 310),
         compared(done("fourth", "2", DAY + 410)),
     ]);
-    let why = "second only compared snapshot 1".to_owned();
-    assert_eq!(good(&objects), ("0 of first".to_owned(), vec![why.clone()]));
+    let why = "second only compared snapshot 1";
+    assert_eq!(good(&objects), format!("0 of first; {why}"));
     let mut nothing = objects;
     nothing.remove(4);
-    assert_eq!(good(&nothing), (String::new(), vec![why]));
+    assert_eq!(good(&nothing), format!("nowhere; {why}"));
 }
 
 /// A run that was not told its snapshot.
@@ -278,12 +275,10 @@ fn a_run_that_was_made_before_the_way_back_would_bring_the_content_again() {
         all
     };
     let back = "ClusterStagedUpdateRun back rolled snapshot 1 back to snapshot 0".to_owned();
-    assert_eq!(taken_back(&objects(150)), (back.clone(), true));
-    assert_eq!(
-        taken_back(&objects(210)),
-        (back.clone(), true),
-        "in one second"
-    );
+    // In one second, too.
+    for made in [150, 210] {
+        assert_eq!(taken_back(&objects(made)), (back.clone(), true), "{made}");
+    }
     // Who makes one afterwards and names the snapshot means it.
     assert_eq!(taken_back(&objects(211)), (back, false));
     // The snapshot was deleted, and another one has its index.
@@ -471,29 +466,26 @@ fn what_was_taken_back_is_no_way_back() {
     let objects =
         |back: Value| with_runs([first(), second(), back, under_way("third", "2", DAY + 310)]);
     let mut all = objects(back());
-    assert_eq!(good(&all), ("0 of back".to_owned(), Vec::new()));
+    assert_eq!(good(&all), "0 of back");
     // Snapshot 0 is pruned.
     all.remove(1);
-    let (none, why) = good(&all);
-    assert_eq!(none, "");
+    let told = good(&all);
+    let told: Vec<_> = told.split("; ").collect();
     let taken = "snapshot 1, which second completed, was taken back: back rolled snapshot 1 back to snapshot 0";
-    assert_eq!(why[1], taken, "{why:?}");
+    assert_eq!((told[0], told[2]), ("nowhere", taken), "{told:?}");
     // The same snapshot was completed again afterwards.
     let mut all = objects(back());
     all.push(done("again", "1", DAY + 230));
     *all.get_mut(7).unwrap() = under_way("third", "2", DAY + 330);
-    assert_eq!(good(&all).0, "1 of again");
+    assert_eq!(way(&all), "1 of again");
     // The run that went back is deleted: clusters tell.
     let mut all = objects(resting("rests", "2", DAY + 400));
     all.push(binding("1", DAY));
-    assert_eq!(good(&all).0, "1 of second");
+    assert_eq!(way(&all), "1 of second");
     all.pop();
     all.push(binding("0", DAY));
     let taken = "snapshot 1, which second completed, was taken back: member-1 went back from it to snapshot 0";
-    assert_eq!(
-        good(&all),
-        ("0 of first".to_owned(), vec![taken.to_owned()])
-    );
+    assert_eq!(good(&all), format!("0 of first; {taken}"));
 }
 
 #[test]
@@ -509,18 +501,15 @@ fn what_is_newer_is_no_way_back() {
         done("third-back", "9", DAY + 410),
     ];
     let newer = "snapshot 10, which third completed, is newer than snapshot 9 of third-back";
-    assert_eq!(
-        good(&objects),
-        ("1 of first".to_owned(), vec![newer.to_owned()])
-    );
+    assert_eq!(good(&objects), format!("1 of first; {newer}"));
     objects.push(under_way("back-again", "1", DAY + 510));
-    let (index, why) = good(&objects);
-    assert_eq!((index.as_str(), why.len()), ("", 3), "{why:?}");
+    assert_eq!(way(&objects), "nowhere");
+    assert_eq!(good(&objects).split("; ").count(), 4, "{}", good(&objects));
     // What is newer than that is taken back as before.
     objects.push(own("11", DAY + 600));
     objects.push(done("fourth", "11", DAY + 610));
     objects[8] = done("back-again", "1", DAY + 510);
-    assert_eq!(good(&objects), ("1 of back-again".to_owned(), Vec::new()));
+    assert_eq!(good(&objects), "1 of back-again");
 }
 
 #[test]
@@ -587,8 +576,8 @@ fn what_cannot_be_used_is_passed_over() {
     let third = under_way("third", "2", DAY + 310);
     let mut objects = with_runs([first(), second(), third]);
     let says = |objects: &[Value], why: &str| {
-        let text = format!("snapshot 1, which second completed, {why}");
-        assert_eq!(good(objects), ("0 of first".to_owned(), vec![text]));
+        let text = format!("0 of first; snapshot 1, which second completed, {why}");
+        assert_eq!(good(objects), text);
     };
     objects[2]["metadata"]["annotations"]["kubernetes-fleet.io/number-of-resource-snapshots"] =
         "3".into();
@@ -603,8 +592,8 @@ fn what_cannot_be_used_is_passed_over() {
     objects.remove(2);
     says(&objects, "no longer exists");
     objects.remove(1);
-    let (index, why) = good(&objects);
-    assert_eq!((index.as_str(), why.len()), ("", 2));
+    assert_eq!(way(&objects), "nowhere");
+    assert_eq!(good(&objects).split("; ").count(), 3);
 }
 
 /// The run that brought it is deleted: nobody knows whether it was good.
@@ -616,8 +605,8 @@ fn what_no_run_knows_is_said() {
         run("later", "3", [Some(DAY + 400), None, None, None]),
         run("last", "4", [Some(DAY + 500), None, None, None]),
     ]);
-    let unknown = "no run that exists has rolled out snapshot 1".to_owned();
-    assert_eq!(good(&objects), ("0 of first".to_owned(), vec![unknown]));
+    let unknown = "no run that exists has rolled out snapshot 1";
+    assert_eq!(good(&objects), format!("0 of first; {unknown}"));
 }
 
 /// Where it is unknown, nothing older is taken in its place.
@@ -633,12 +622,12 @@ fn what_is_unknown_ends_the_search() {
         under_way("third", "2", DAY + 310),
     ];
     let why = "whether the current snapshot 1 is the one that second completed is unknown";
-    assert_eq!(good(&objects), (String::new(), vec![why.to_owned()]));
+    assert_eq!(good(&objects), format!("nowhere; {why}"));
     // Without the placement only what is certain from the times of the two counts.
-    assert_eq!(good(&objects[1..]).0, "");
+    assert_eq!(way(&objects[1..]), "nowhere");
     let mut certain = objects.to_vec();
     certain[2] = own("1", DAY + 100);
-    assert_eq!(good(&certain[1..]).0, "1 of second");
+    assert_eq!(way(&certain[1..]), "1 of second");
 }
 
 /// The placement was deleted and created again under the same name.
@@ -657,23 +646,19 @@ fn it_never_crosses_a_life_of_the_placement() {
         current(&all).is_none(),
         "nothing was rolled out in this life"
     );
-    let named = all
-        .runs
-        .iter()
-        .find(|run| run.meta.name == "old-2")
-        .unwrap();
+    let named = all.run_on("old-2").unwrap();
     let why = "an earlier placement of the same name had old-2, and its snapshots are gone";
     assert_eq!(last_good(&all, named).unwrap_err(), [why]);
     // The first run of this life: what is before it is of another.
     objects.push(under_way("new-1", "1", DAY + 110));
     let why = "an earlier placement of the same name had old-2, old-1, and its snapshots are gone";
-    assert_eq!(good(&objects), (String::new(), vec![why.to_owned()]));
+    assert_eq!(good(&objects), format!("nowhere; {why}"));
     // A run that was taken up before and completed its index in this life had another snapshot.
     objects[4] = run("old-2", "0", [before, before, before, DAY + 50].map(Some));
-    assert_eq!(good(&objects).0, "");
+    assert_eq!(way(&objects), "nowhere");
     // One of this life is good.
     objects.push(done("new-0", "0", DAY + 10));
-    assert_eq!(good(&objects), ("0 of new-0".to_owned(), Vec::new()));
+    assert_eq!(good(&objects), "0 of new-0");
 }
 
 #[test]
@@ -778,6 +763,12 @@ fn override_snapshot(of: &str, number: usize, latest: bool) -> Value {
     })
 }
 
+/// What a new run with the snapshot does not have as the last one had it.
+fn then(objects: &[Value], index: &str) -> String {
+    let then = overrides_then(&inventory(objects), index).map(|then| then.to_string());
+    then.unwrap_or_default()
+}
+
 #[test]
 fn overrides_that_a_new_run_does_not_take_are_named() {
     let snapshot = |number: usize, latest: bool| override_snapshot("web", number, latest);
@@ -787,33 +778,18 @@ fn overrides_that_a_new_run_does_not_take_are_named() {
         with_override("first", DAY + 10, "web-0"),
         with_override("second", DAY + 110, "web-1"),
     ];
-    let then = |overrides: &[Value]| {
-        let all = inventory(&[&runs[..], overrides].concat());
-        let then = overrides_then(&all, "0")?;
-        Some(then.to_string())
-    };
-    let told = |said: &str| Some(said.to_owned());
     // The older snapshot is still there.
-    let both = [snapshot(0, false), snapshot(1, true)];
-    assert_eq!(
-        then(&both),
-        told("first had shop/web-0, which is now shop/web-1")
-    );
+    let both = [&runs[..], &[snapshot(0, false), snapshot(1, true)]].concat();
+    let is_now = "first had shop/web-0, which is now shop/web-1";
+    assert_eq!(then(&both, "0"), is_now);
     // The override was deleted.
-    assert_eq!(
-        then(&[]),
-        told("second had shop/web-1, which no longer exists")
-    );
+    let is_gone = "second had shop/web-1, which no longer exists";
+    assert_eq!(then(&runs, "0"), is_gone);
     // It is what both had.
-    let same = [
-        placement(),
-        own("0", DAY),
-        with_override("first", DAY + 10, "web-0"),
-    ];
-    let all = inventory(&[&same[..], &[snapshot(0, true)]].concat());
-    assert_eq!(overrides_then(&all, "0"), None);
+    let same = [&runs[..3], &[snapshot(0, true)]].concat();
+    assert_eq!(then(&same, "0"), "");
     // It was another snapshot.
-    assert_eq!(overrides_then(&all, "1"), None);
+    assert_eq!(then(&same, "1"), "");
 }
 
 /// An override that a run recorded in no version is told where a new run takes it.
@@ -838,36 +814,28 @@ fn overrides_that_were_added_since_are_named() {
         }});
         over
     };
-    let then = |runs: &[Value], overrides: &[Value]| {
+    let then = |run: &Value, over: Value| {
         let objects = [
-            &[placement(), content.clone(), member.clone()],
-            runs,
-            overrides,
-        ]
-        .concat();
-        let all = inventory(&objects);
-        let then = overrides_then(&all, "0")?;
-        Some(then.to_string())
+            placement(),
+            content.clone(),
+            member.clone(),
+            run.clone(),
+            over,
+        ];
+        then(&objects, "0")
     };
-    let mut bare = [with_override("first", DAY + 10, "")];
-    bare[0]["status"]["stagesStatus"][0]["clusters"][0]["resourceOverrideSnapshots"] = json!([]);
+    let mut bare = with_override("first", DAY + 10, "");
+    bare["status"]["stagesStatus"][0]["clusters"][0]["resourceOverrideSnapshots"] = json!([]);
     let added = "was made without shop/keep-0";
-    let told = |said: String| Some(said);
-    let keep = over("keep", "ConfigMap", "prod");
-    assert_eq!(
-        then(&bare, std::slice::from_ref(&keep)),
-        told(format!("first {added}"))
-    );
+    let keep = || over("keep", "ConfigMap", "prod");
+    assert_eq!(then(&bare, keep()), format!("first {added}"));
     // For other clusters, and for other objects.
-    let others = [
-        over("keep", "ConfigMap", "dev"),
-        over("keep", "Secret", "prod"),
-    ];
-    assert_eq!(then(&bare, &others), None);
+    assert_eq!(then(&bare, over("keep", "ConfigMap", "dev")), "");
+    assert_eq!(then(&bare, over("keep", "Secret", "prod")), "");
     // Both at once; and it had this one.
-    let changed = [with_override("first", DAY + 10, "web-0")];
+    let changed = with_override("first", DAY + 10, "web-0");
     let both = format!("first had shop/web-0, which no longer exists and {added}");
-    assert_eq!(then(&changed, std::slice::from_ref(&keep)), told(both));
-    let same = [with_override("first", DAY + 10, "keep-0")];
-    assert_eq!(then(&same, &[keep]), None);
+    assert_eq!(then(&changed, keep()), both);
+    let same = with_override("first", DAY + 10, "keep-0");
+    assert_eq!(then(&same, keep()), "");
 }
