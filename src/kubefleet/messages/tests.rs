@@ -328,48 +328,27 @@ fn an_aggregate_survives_brackets_that_do_not_match() {
 
 #[test]
 fn errors_of_the_api_server() {
-    let found = parse_failure(&format!("{API}Operation cannot be fulfilled on x"));
-    assert_eq!(
-        found,
-        [Cause::ApiServerError {
-            detail: owned("Operation cannot be fulfilled on x")
-        }]
-    );
+    let detail = owned("Operation cannot be fulfilled on x");
+    let found = parse_failure(&format!("{API}{detail}"));
+    assert_eq!(found, [Cause::ApiServerError { detail }]);
     for beginning in [VALIDATE, INIT_OLD, OLDEST] {
         for class in [EXPECTED, API] {
-            assert_eq!(
-                parse_failure(&format!("{beginning}{class}timeout")),
-                [Cause::OverrideFetchFailed {
-                    detail: owned("timeout")
-                }]
-            );
+            let detail = owned("timeout");
+            let found = parse_failure(&format!("{beginning}{class}{detail}"));
+            assert_eq!(found, [Cause::OverrideFetchFailed { detail }]);
         }
     }
 }
 
 #[test]
 fn unknown_text_is_kept_and_unknown_beginnings_are_skipped() {
-    let found = parse_failure("cannot continue the updateRun: a new reason, as yet unknown");
-    assert_eq!(
-        found,
-        [Cause::Unrecognized {
-            text: owned("a new reason, as yet unknown")
-        }]
-    );
-    let found = parse_failure(&format!(
-        "some new wrapper: {VALIDATE}{USER}parent placement not found: more"
-    ));
-    assert_eq!(found, [Cause::PlacementNotFound]);
-    for text in [
-        "",
-        "[",
-        "[]",
-        "[, ]",
-        "]",
-        ":",
-        "cannot continue the updateRun",
-        "cannot continue the updateRun: ",
-    ] {
+    let text = owned("a new reason, as yet unknown");
+    let found = parse_failure(&format!("{ABORT}{text}"));
+    assert_eq!(found, [Cause::Unrecognized { text }]);
+    let wrapped = format!("some new wrapper: {VALIDATE}{USER}parent placement not found: more");
+    assert_eq!(parse_failure(&wrapped), [Cause::PlacementNotFound]);
+    let aborted = ABORT.trim_end_matches(": ");
+    for text in ["", "[", "[]", "[, ]", "]", ":", aborted, ABORT] {
         let found = parse_failure(text);
         assert_eq!(found.len(), 1, "{text:?}");
         assert!(matches!(found[0], Cause::Unrecognized { .. }), "{text:?}");
@@ -404,13 +383,8 @@ fn the_longest_message_is_read_to_its_end() {
 
 #[test]
 fn keys_print_as_they_are_read() {
-    assert_eq!(
-        key("/shop"),
-        ObjectKey {
-            namespace: None,
-            name: owned("shop")
-        }
-    );
+    let (namespace, name) = (None, owned("shop"));
+    assert_eq!(key("/shop"), ObjectKey { namespace, name });
     assert_eq!(key("`apps/shop`,").to_string(), "apps/shop");
     assert_eq!(key("shop").to_string(), "shop");
     assert_eq!(key(""), ObjectKey::default());
@@ -463,31 +437,19 @@ fn waiting_before_and_after() {
 fn rollout_started_names_the_run() {
     const BEGIN: &str = "Detected the new changes on the resources and started the rollout process";
     let read = |tail: &str| parse_rollout_started(&format!("{BEGIN}{tail}"));
-    assert_eq!(
-        read(", resourceSnapshotIndex: , updateRun: checkout-1"),
-        RolloutStarted {
-            snapshot_index: None,
-            run: Some(owned("checkout-1"))
-        }
-    );
+    let started = |index: Option<&str>, run: &str| RolloutStarted {
+        snapshot_index: index.map(owned),
+        run: Some(owned(run)),
+    };
+    let current = read(", resourceSnapshotIndex: , updateRun: web-1");
+    assert_eq!(current, started(None, "web-1"));
     for kind in ["updateRun", "clusterStagedUpdateRun"] {
-        assert_eq!(
-            read(&format!(
-                ", resourceSnapshotIndex: 3, {kind}: example-run-1"
-            )),
-            RolloutStarted {
-                snapshot_index: Some(owned("3")),
-                run: Some(owned("example-run-1"))
-            }
-        );
+        let named = read(&format!(", resourceSnapshotIndex: 3, {kind}: web-1"));
+        assert_eq!(named, started(Some("3"), "web-1"));
     }
     assert_eq!(read(""), RolloutStarted::default());
-    assert_eq!(
-        parse_rollout_started(
-            "The resources cannot be updated to the latest because of the rollout strategy"
-        ),
-        RolloutStarted::default()
-    );
+    let other = "The resources cannot be updated to the latest because of the rollout strategy";
+    assert_eq!(parse_rollout_started(other), RolloutStarted::default());
 }
 
 #[test]
@@ -559,47 +521,29 @@ fn binding_problems() {
 #[test]
 fn work_problems() {
     use WorkState as S;
-    for (text, state) in [
+    #[rustfmt::skip]
+    let table = [
         ("Work object a-work is not yet available", S::NotAvailable),
-        (
-            "Work object a-work has not yet completed the apply op",
-            S::ApplyPending,
-        ),
+        ("Work object a-work has not yet completed the apply op", S::ApplyPending),
         ("Work object a-work has failed to apply", S::ApplyFailed),
         ("Work object a-work is not applied", S::ApplyFailed),
-        (
-            "Work object a-work has not yet completed availability check",
-            S::AvailabilityPending,
-        ),
-        (
-            "The availability of work object a-work is not trackable",
-            S::NotTrackable,
-        ),
-        (
-            "Work object a-work has not yet completed diff reporting",
-            S::DiffPending,
-        ),
-        (
-            "Work object a-work has failed to report diff",
-            S::DiffFailed,
-        ),
+        ("Work object a-work has not yet completed availability check", S::AvailabilityPending),
+        ("The availability of work object a-work is not trackable", S::NotTrackable),
+        ("Work object a-work has not yet completed diff reporting", S::DiffPending),
+        ("Work object a-work has failed to report diff", S::DiffFailed),
         ("Resources are being applied", S::ApplyPending),
         ("Diff reporting on resources is in progress", S::DiffPending),
-    ] {
+    ];
+    for (text, state) in table {
         for name in ["storefront-work", "search.search-work"] {
             let work = text.contains("a-work").then(|| owned(name));
             let text = text.replace("a-work", name);
-            assert_eq!(
-                parse_work_problem(&text),
-                Some(WorkProblem { work, state }),
-                "{text}"
-            );
+            let found = parse_work_problem(&text);
+            assert_eq!(found, Some(WorkProblem { work, state }), "{text}");
         }
     }
-    assert_eq!(
-        parse_work_problem("All corresponding work objects are available"),
-        None
-    );
+    let fine = "All corresponding work objects are available";
+    assert_eq!(parse_work_problem(fine), None);
 }
 
 #[test]
@@ -751,47 +695,17 @@ fn pieces() -> Vec<String> {
         .iter()
         .map(|wording| owned(wording.template))
         .collect();
-    pieces.extend(
-        [
-            VALIDATE,
-            INIT_OLD,
-            OLDEST,
-            ABORT,
-            USER,
-            UNEXPECTED,
-            EXPECTED,
-            API,
-            "[",
-            "]",
-            ", ",
-            ": ",
-            "`",
-            "\"",
-            "{",
-            "}",
-            "/",
-            "-",
-            "é",
-            "\u{1f680}",
-            "existingOwnerRefs: [{Kind:",
-            "Apply failed with 2 conflicts: conflicts with \"",
-            " is invalid: [",
-            "Forbidden: ",
-            "field is immutable",
-            "Failed to apply the manifest (error: ",
-            "resourceSnapshotIndex: ",
-            ", updateRun: ",
-            "taint &{Key:",
-            " cannot be tolerated",
-            "ClusterUnschedulable, ",
-            "is stuck waiting for ",
-            " cluster(s) in stage ",
-            " to finish",
-            "no matches for kind \"",
-            "(max skew ",
-        ]
-        .map(owned),
-    );
+    #[rustfmt::skip]
+    let more = [
+        VALIDATE, INIT_OLD, OLDEST, ABORT, USER, UNEXPECTED, EXPECTED, API,
+        "[", "]", ", ", ": ", "`", "\"", "{", "}", "/", "-", "é", "\u{1f680}",
+        "existingOwnerRefs: [{Kind:", "Apply failed with 2 conflicts: conflicts with \"",
+        " is invalid: [", "Forbidden: ", "field is immutable", "no matches for kind \"",
+        "Failed to apply the manifest (error: ", "resourceSnapshotIndex: ", ", updateRun: ",
+        "ClusterUnschedulable, ", "taint &{Key:", " cannot be tolerated", "(max skew ",
+        "is stuck waiting for ", " cluster(s) in stage ", " to finish",
+    ];
+    pieces.extend(more.map(owned));
     pieces
 }
 
