@@ -152,10 +152,8 @@ fn without_overrides_every_cluster_gets_the_snapshot() {
 
 #[test]
 fn a_rule_is_for_the_clusters_that_it_selects() {
-    let rules = json!([rule(
-        Some(("region", "eu")),
-        &set("/spec/replicas", json!(6))
-    )]);
+    let six = set("/spec/replicas", json!(6));
+    let rules = json!([rule(Some(("region", "eu")), &six)]);
     let overrides = [on_web("web", &rules)];
     let (values, _) = rendered(&[deployment()], &overrides);
     assert_eq!(replicas(&values), [Some(6), Some(6), Some(1)]);
@@ -241,10 +239,8 @@ fn an_object_that_is_deleted_stays_deleted() {
 
 #[test]
 fn rules_after_a_deletion_do_not_count() {
-    let bad = rule(
-        None,
-        &set("/x/y", json!("${MEMBER-CLUSTER-LABEL-KEY-none}")),
-    );
+    let variable = json!("${MEMBER-CLUSTER-LABEL-KEY-none}");
+    let bad = rule(None, &set("/x/y", variable));
     let rules = json!([rule(None, &Value::Null), bad]);
     let overrides = [on_web("a", &rules)];
     let (values, faults) = rendered(&[deployment()], &overrides);
@@ -278,38 +274,27 @@ fn an_operation_that_cannot_be_applied_is_named() {
 
 #[test]
 fn a_variable_without_a_value_stops_its_clusters_alone() {
-    let rules = json!([rule(
-        None,
-        &set("/spec/region", json!("${MEMBER-CLUSTER-LABEL-KEY-region}"))
-    )]);
+    let variable = json!("${MEMBER-CLUSTER-LABEL-KEY-region}");
+    let rules = json!([rule(None, &set("/spec/region", variable))]);
     let overrides = [on_web("web", &rules)];
     let (values, faults) = rendered(&[deployment()], &overrides);
     assert_eq!(values[1][0].pointer("/spec/region"), Some(&json!("eu")));
     assert_eq!(faults.len(), 1);
     assert_eq!(faults[0].clusters, ["member-3"]);
-    assert!(
-        faults[0]
-            .describe()
-            .ends_with("the cluster has no label region")
-    );
+    let said = faults[0].describe();
+    assert!(said.ends_with("the cluster has no label region"), "{said}");
 }
 
 #[test]
 fn clusters_are_grouped_by_what_applies_to_them() {
+    let variable = json!("${MEMBER-CLUSTER-NAME}");
     let rules = json!([
         rule(Some(("region", "eu")), &set("/spec/replicas", json!(6))),
-        rule(
-            Some(("region", "eu")),
-            &set("/spec/name", json!("${MEMBER-CLUSTER-NAME}"))
-        ),
+        rule(Some(("region", "eu")), &set("/spec/name", variable)),
         rule(Some(("region", "us")), &Value::Null),
     ]);
-    let overrides = [over(
-        "shop",
-        "web-eu",
-        &[("Deployment", "web"), ("Service", "web")],
-        &rules,
-    )];
+    let selects = [("Deployment", "web"), ("Service", "web")];
+    let overrides = [over("shop", "web-eu", &selects, &rules)];
     let content = content(&[deployment()], WorkGenerator::Newest);
     let members = members();
     let placed = placed(&members, &content, &overrides);
@@ -321,13 +306,8 @@ fn clusters_are_grouped_by_what_applies_to_them() {
     let effects = rendering.effects(&rendering.groups[0]);
     let said = effects.iter().map(|it| {
         let operation = it.operation.as_ref().unwrap();
-        format!(
-            "{} {} {} {}",
-            it.over,
-            it.rule,
-            operation.path,
-            operation.value.as_ref().unwrap()
-        )
+        let (path, value) = (&operation.path, operation.value.as_ref().unwrap());
+        format!("{} {} {path} {value}", it.over, it.rule)
     });
     let said: Vec<_> = said.collect();
     assert_eq!(
@@ -337,21 +317,11 @@ fn clusters_are_grouped_by_what_applies_to_them() {
             "web-eu 2 /spec/name \"${MEMBER-CLUSTER-NAME}\"",
         ]
     );
-    let idle: Vec<_> = rendering
-        .idle()
-        .into_iter()
-        .map(|(over, idle)| (over.name(), idle))
-        .collect();
-    assert_eq!(
-        idle,
-        [
-            (
-                "web-eu",
-                IneffectiveOverride::Selector("v1 Service web".to_owned())
-            ),
-            ("web-eu", IneffectiveOverride::Rule(3)),
-        ]
-    );
+    let idle = rendering.idle().into_iter();
+    let idle: Vec<_> = idle.map(|(over, idle)| (over.name(), idle)).collect();
+    let selector = IneffectiveOverride::Selector("v1 Service web".to_owned());
+    let rule = IneffectiveOverride::Rule(3);
+    assert_eq!(idle, [("web-eu", selector), ("web-eu", rule)]);
 }
 
 #[test]
@@ -456,20 +426,16 @@ fn what_a_cluster_would_not_take_is_told() {
         (refused, delta.counts.created)
     };
     let without = ObjectRefusal::Without(ManifestKey::of(&definition));
+    let without = vec![("a".to_owned(), without)];
     let both = [&definition, &widget];
-    assert_eq!(
-        refused(&both, &[&widget]),
-        (vec![("a".to_owned(), without)], 0)
-    );
+    assert_eq!(refused(&both, &[&widget]), (without, 0));
     assert_eq!(refused(&both, &both), (Vec::new(), 0));
     assert_eq!(refused(&both, &[&deployment()]), (Vec::new(), 1));
     assert_eq!(refused(&[&widget], &[&widget]), (Vec::new(), 0));
     let twice = ObjectRefusal::Twice("ResourceEnvelope shop/web".to_owned());
+    let twice = vec![("web".to_owned(), twice)];
     for order in [[&deployment(), &envelope()], [&envelope(), &deployment()]] {
-        assert_eq!(
-            refused(&[], &order),
-            (vec![("web".to_owned(), twice.clone())], 1)
-        );
+        assert_eq!(refused(&[], &order), (twice.clone(), 1));
     }
     assert_eq!(refused(&[], &[&envelope()]), (Vec::new(), 1));
 }
@@ -497,31 +463,28 @@ fn an_object_in_another_version_is_created_again() {
 #[test]
 fn what_another_work_carries_is_told() {
     let config = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "shop"}});
-    let parts = |parts: &[&[&str]]| {
-        let manifests = |names: &&[&str]| {
-            let names = names.iter();
+    let parts = |parts: &str| {
+        let manifests = |names: &str| {
+            let names = names.split(' ');
             names.map(|name| Manifest::of(config(name), 0)).collect()
         };
-        SnapshotContent::of_parts(parts.iter().map(manifests), WorkGenerator::Newest)
+        SnapshotContent::of_parts(parts.split('|').map(manifests), WorkGenerator::Newest)
     };
-    let moved = |before: &[&[&str]], after: &[&[&str]]| {
+    for (before, after, moved, deleted, is_none) in [
+        ("a|b|c", "a|c", "c", 1, false),
+        ("a b", "a|b", "b", 0, false),
+        ("a b", "b a", "", 0, true),
+        ("a|b", "a|b", "", 0, true),
+    ] {
         let delta = delta(&parts(before), &parts(after));
-        let names: Vec<_> = delta.moved.iter().map(|it| it.name.clone()).collect();
-        assert_eq!(names.len(), delta.counts.moved);
-        (names, delta.counts.deleted, delta.counts.is_none())
-    };
-    let none = Vec::<String>::new();
-    assert_eq!(
-        moved(&[&["a"], &["b"], &["c"]], &[&["a"], &["c"]]),
-        (vec!["c".to_owned()], 1, false)
-    );
-    assert_eq!(
-        moved(&[&["a", "b"]], &[&["a"], &["b"]]),
-        (vec!["b".to_owned()], 0, false)
-    );
-    assert_eq!(
-        moved(&[&["a", "b"]], &[&["b", "a"]]),
-        (none.clone(), 0, true)
-    );
-    assert_eq!(moved(&[&["a"], &["b"]], &[&["a"], &["b"]]), (none, 0, true));
+        let names: Vec<_> = delta.moved.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names.join(" "), moved, "{before} -> {after}");
+        let counts = &delta.counts;
+        let numbers = (counts.moved, counts.deleted, counts.is_none());
+        assert_eq!(
+            numbers,
+            (names.len(), deleted, is_none),
+            "{before} -> {after}"
+        );
+    }
 }
