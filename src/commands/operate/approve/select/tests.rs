@@ -120,6 +120,21 @@ const EVERYTHING: ApprovalChoice<'static> = ApprovalChoice {
     all: false,
 };
 
+const fn named(request: &str) -> ApprovalChoice<'_> {
+    ApprovalChoice {
+        request: Some(request),
+        ..EVERYTHING
+    }
+}
+
+const fn in_canary(task: Option<TaskTime>) -> ApprovalChoice<'static> {
+    ApprovalChoice {
+        stage: Some("canary"),
+        task,
+        ..EVERYTHING
+    }
+}
+
 /// What is to be written, was given, and was taken; or why nothing is.
 fn chosen(
     states: [RequestAnswer; 3],
@@ -137,31 +152,21 @@ fn one_of_several_is_named_or_all_are_meant() {
     use RequestAnswer::{Accepted, Approved, Ignored, Pending};
     let both = [Accepted, Pending, Ignored];
     let error = chosen(both, &EVERYTHING).unwrap_err();
-    assert_eq!(
-        error.message,
-        "ClusterStagedUpdateRun web has 2 pending gates"
-    );
+    let why = "ClusterStagedUpdateRun web has 2 pending gates";
+    assert_eq!(error.message, why);
     let hint = error.hint.unwrap().to_string();
     assert!(hint.contains("approve web-after-canary\n"), "{hint}");
     assert!(hint.contains("approve web-after-canary-2"), "{hint}");
     // Narrowed to the same two, it is the same.
-    let after = ApprovalChoice {
-        stage: Some("canary"),
-        task: Some(TaskTime::After),
-        ..EVERYTHING
-    };
-    assert!(chosen(both, &after).is_err());
+    assert!(chosen(both, &in_canary(Some(TaskTime::After))).is_err());
     let all = ApprovalChoice {
         all: true,
         ..EVERYTHING
     };
     let names = ["web-after-canary", "web-after-canary-2"].map(str::to_owned);
     assert_eq!(chosen(both, &all).unwrap()[0], names);
-    let one = ApprovalChoice {
-        request: Some("web-after-canary-2"),
-        ..EVERYTHING
-    };
-    assert_eq!(chosen(both, &one).unwrap()[0], names[1..]);
+    let one = chosen(both, &named("web-after-canary-2")).unwrap();
+    assert_eq!(one[0], names[1..]);
     // One that is given already is not asked for again.
     let [write, given, _] = chosen([Accepted, Approved, Pending], &EVERYTHING).unwrap();
     assert_eq!((write, given), (names[1..].to_vec(), Vec::new()));
@@ -172,23 +177,13 @@ fn one_of_several_is_named_or_all_are_meant() {
 #[test]
 fn what_stands_in_the_way_is_said() {
     use RequestAnswer::{Accepted, Deleted, Foreign, NotAsked, Pending, Unreadable};
+    let not_asked = "has not requested the approval after stage canary yet";
+    let unread = "(forbidden: no, not you), so it is not approved";
     for (state, exit, words) in [
-        (
-            NotAsked,
-            Exit::Error,
-            "has not requested the approval after stage canary yet",
-        ),
-        (
-            Deleted,
-            Exit::Error,
-            "was deleted: KubeFleet creates it again",
-        ),
+        (NotAsked, Exit::Error, not_asked),
+        (Deleted, Exit::Error, "deleted: KubeFleet creates it again"),
         (Foreign, Exit::Error, "belongs to another run or stage"),
-        (
-            Unreadable,
-            Exit::Incomplete,
-            "(forbidden: no, not you), so it is not approved",
-        ),
+        (Unreadable, Exit::Incomplete, unread),
     ] {
         let error = chosen([Accepted, state, Accepted], &EVERYTHING).unwrap_err();
         assert!(error.message.contains(words), "{}", error.message);
@@ -196,27 +191,15 @@ fn what_stands_in_the_way_is_said() {
         assert!(error.hint.is_some());
     }
     assert_eq!(chosen([Accepted; 3], &EVERYTHING).unwrap()[2].len(), 3);
-    let stray = ApprovalChoice {
-        request: Some("stray"),
-        ..EVERYTHING
-    };
-    let error = chosen([Pending, NotAsked, NotAsked], &stray).unwrap_err();
+    let error = chosen([Pending, NotAsked, NotAsked], &named("stray")).unwrap_err();
     assert!(error.message.contains("has no gate with the request stray"));
 }
 
 #[test]
 fn what_is_accepted_already_is_no_error_where_it_is_named() {
-    let before = ApprovalChoice {
-        stage: Some("canary"),
-        task: Some(TaskTime::Before),
-        ..EVERYTHING
-    };
-    let states = [
-        RequestAnswer::Accepted,
-        RequestAnswer::Pending,
-        RequestAnswer::NotAsked,
-    ];
-    let [write, _, taken] = chosen(states, &before).unwrap();
+    use RequestAnswer::{Accepted, NotAsked, Pending};
+    let before = in_canary(Some(TaskTime::Before));
+    let [write, _, taken] = chosen([Accepted, Pending, NotAsked], &before).unwrap();
     assert!(write.is_empty());
     assert_eq!(taken, ["web-before-canary"]);
 }
@@ -231,16 +214,7 @@ fn a_skipped_stage_has_no_gates() {
     stage.clusters.clear();
     stage.conditions[0].reason = "StageUpdatingSkippedNoClusters".to_owned();
     let rollout = Rollout::new(&inventory).unwrap();
-    let canary = ApprovalChoice {
-        stage: Some("canary"),
-        ..EVERYTHING
-    };
-    let error = select(&rollout, &canary).unwrap_err();
-    assert!(
-        error
-            .message
-            .contains("no approval gate at stage canary: the stage has no clusters"),
-        "{}",
-        error.message
-    );
+    let why = select(&rollout, &in_canary(None)).unwrap_err().message;
+    let wanted = "no approval gate at stage canary: the stage has no clusters";
+    assert!(why.contains(wanted), "{why}");
 }
