@@ -34,7 +34,7 @@ fn served() -> Vec<ServedKind> {
         ("apps/v1", "Deployment", true),
         ("apps/v1", "ReplicaSet", true),
         ("x.io/v1", "Widget", true),
-        ("rbac.authorization.k8s.io/v1", "ClusterRole", false),
+        (ROLE, "ClusterRole", false),
     ];
     let mut kinds: Vec<_> = kinds.map(|(api, it, own)| kind(api, it, own)).into();
     kinds.push(ServedKind {
@@ -76,7 +76,7 @@ fn hub() -> Vec<Value> {
         object("v1", "Service", "shop", "web"),
         object("v1", "Endpoints", "shop", "web"),
         object("v1", "Endpoints", "shop", "own"),
-        object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "reader"),
+        object(ROLE, "ClusterRole", "", "reader"),
         owned,
         leaving,
         token,
@@ -144,6 +144,12 @@ fn selector(api: &str, kind: &str, more: &Value) -> Value {
     selector
 }
 
+fn name(name: &str) -> Value {
+    json!({"name": name})
+}
+
+const ROLE: &str = "rbac.authorization.k8s.io/v1";
+
 const ALL: [&str; 6] = [
     "Namespace shop",
     "ConfigMap shop/settings",
@@ -155,7 +161,7 @@ const ALL: [&str; 6] = [
 
 #[test]
 fn a_namespace_comes_with_what_it_holds() {
-    let by_name = json!([selector("v1", "Namespace", &json!({"name": "shop"}))]);
+    let by_name = json!([selector("v1", "Namespace", &name("shop"))]);
     let (found, questions) = asked("", &by_name).unwrap();
     let names = found.manifests.iter();
     let names: Vec<_> = names.map(|it| it.identity.describe()).collect();
@@ -164,16 +170,9 @@ fn a_namespace_comes_with_what_it_holds() {
     assert_eq!(questions, 8);
     let left_out = found.left_out.iter();
     let left_out: Vec<_> = left_out.map(|it| it.object.describe()).collect();
-    assert_eq!(
-        left_out,
-        [
-            "ConfigMap shop/kube-root-ca.crt",
-            "ConfigMap shop/old",
-            "Endpoints shop/web",
-            "ReplicaSet shop/web-1",
-            "Secret shop/token",
-        ]
-    );
+    let wanted = "ConfigMap shop/kube-root-ca.crt, ConfigMap shop/old, Endpoints shop/web, \
+                  ReplicaSet shop/web-1, Secret shop/token";
+    assert_eq!(left_out.join(", "), wanted);
     let deployment = &found.manifests[3].value;
     assert_eq!(
         *deployment,
@@ -184,87 +183,66 @@ fn a_namespace_comes_with_what_it_holds() {
     let by_label = json!([selector("v1", "Namespace", &labels)]);
     assert_eq!(selected("", &by_label).unwrap(), ALL);
     // One that is being deleted goes with what it holds.
-    let going = json!([selector("v1", "Namespace", &json!({"name": "going"}))]);
+    let going = json!([selector("v1", "Namespace", &name("going"))]);
     assert_eq!(selected("", &going).unwrap(), [""; 0]);
 }
 
 #[test]
 fn selectors_select_by_name_by_label_and_by_scope() {
-    let role = "rbac.authorization.k8s.io/v1";
     let only = json!({"name": "shop", "selectionScope": "NamespaceOnly"});
     let with = json!({"name": "shop", "selectionScope": "NamespaceWithResourceSelectors"});
     let labels = |value: &str| json!({"labelSelector": {"matchLabels": {"app": value}}});
+    let several = json!([
+        selector("apps/v1", "Deployment", &labels("web")),
+        selector("v1", "Namespace", &with),
+        selector(ROLE, "ClusterRole", &json!({})),
+    ]);
+    let of_namespace = json!([
+        selector("v1", "ConfigMap", &json!({})),
+        selector("x.io/v1beta1", "Widget", &name("w")),
+        selector("v1", "Pod", &json!({})),
+    ]);
+    let config = |more: &Value| json!([selector("v1", "ConfigMap", more)]);
+    let only = json!([selector("v1", "Namespace", &only)]);
     for (namespace, selectors, expected) in [
+        ("", only, "Namespace shop"),
         (
             "",
-            json!([selector("v1", "Namespace", &only)]),
-            &["Namespace shop"][..],
-        ),
-        (
-            "",
-            json!([
-                selector("apps/v1", "Deployment", &labels("web")),
-                selector("v1", "Namespace", &with),
-                selector(role, "ClusterRole", &json!({})),
-            ]),
-            &[
-                "Namespace shop",
-                "ClusterRole reader",
-                "Deployment shop/web",
-            ],
+            several,
+            "Namespace shop, ClusterRole reader, Deployment shop/web",
         ),
         (
             "shop",
-            json!([
-                selector("v1", "ConfigMap", &json!({})),
-                selector("x.io/v1beta1", "Widget", &json!({"name": "w"})),
-                selector("v1", "Pod", &json!({})),
-            ]),
-            &["ConfigMap shop/settings", "Widget shop/w"],
+            of_namespace,
+            "ConfigMap shop/settings, Widget shop/w",
         ),
-        (
-            "shop",
-            json!([selector("v1", "ConfigMap", &json!({"name": "none"}))]),
-            &[],
-        ),
-        (
-            "shop",
-            json!([selector("v1", "ConfigMap", &labels("none"))]),
-            &[],
-        ),
+        ("shop", config(&name("none")), ""),
+        ("shop", config(&labels("none")), ""),
     ] {
         let found = selected(namespace, &selectors).unwrap();
-        assert_eq!(found, expected, "{selectors}");
+        assert_eq!(found.join(", "), expected, "{selectors}");
     }
 }
 
 #[test]
 fn what_kubefleet_refuses_is_a_problem() {
-    let name = |name: &str| json!({"name": name});
-    let twice = selector("v1", "ConfigMap", &name("settings"));
+    let any = json!({});
     let with = json!({"name": "none", "selectionScope": "NamespaceWithResourceSelectors"});
-    for (namespace, selectors) in [
-        (
-            "",
-            json!([selector("v1", "Namespace", &name("kube-system"))]),
-        ),
-        ("", json!([selector("apps/v1", "Deployment", &json!({}))])),
-        ("", json!([selector("v1", "Namespace", &with)])),
-        ("", json!([selector("y.io/v1", "Gadget", &json!({}))])),
-        ("shop", json!([selector("v1", "Namespace", &name("shop"))])),
-        (
-            "shop",
-            json!([selector(
-                "rbac.authorization.k8s.io/v1",
-                "ClusterRole",
-                &json!({})
-            )]),
-        ),
-        ("shop", json!([selector("x.io/v2", "Widget", &json!({}))])),
-        ("shop", json!([twice, twice])),
+    for (namespace, api, kind, more) in [
+        ("", "v1", "Namespace", &name("kube-system")),
+        ("", "apps/v1", "Deployment", &any),
+        ("", "v1", "Namespace", &with),
+        ("", "y.io/v1", "Gadget", &any),
+        ("shop", "v1", "Namespace", &name("shop")),
+        ("shop", ROLE, "ClusterRole", &any),
+        ("shop", "x.io/v2", "Widget", &any),
     ] {
-        assert!(selected(namespace, &selectors).is_err(), "{selectors}");
+        let selector = selector(api, kind, more);
+        let found = selected(namespace, &json!([selector]));
+        assert!(found.is_err(), "{namespace} {selector}");
     }
+    let twice = selector("v1", "ConfigMap", &name("settings"));
+    assert!(selected("shop", &json!([twice, twice])).is_err());
 }
 
 #[test]
@@ -302,7 +280,6 @@ fn a_selector_that_matches_nothing_is_found() {
         let (found, _) = asked_without(denied, namespace, selectors)?;
         Ok::<_, SelectorProblem>((found.unmatched, found.gaps.len()))
     };
-    let name = |name: &str| json!({"name": name});
     let label = |value: &str| json!({"labelSelector": {"matchLabels": {"app": value}}});
     let own = json!([
         selector("v1", "ConfigMap", &name("settings")),
