@@ -90,6 +90,11 @@ pub fn status(verdict: Verdict, stages: Vec<StageProgress>) -> Status {
     }
 }
 
+/// What is told of a change, line by line.
+fn told(before: &Status, after: &Status) -> String {
+    changes(before, after).join("\n")
+}
+
 #[test]
 fn nothing_is_said_when_only_time_passes() {
     let before = status(Verdict::Progressing, vec![]);
@@ -98,7 +103,7 @@ fn nothing_is_said_when_only_time_passes() {
         as_of: "2026-01-09T02:00:09Z".parse().unwrap(),
         ..before.clone()
     };
-    assert_eq!(changes(&before, &after), [""; 0]);
+    assert_eq!(told(&before, &after), "");
     assert!(before.is_same_state(&after));
 }
 
@@ -133,41 +138,31 @@ fn a_run_is_told_from_its_beginning_to_its_end() {
         status(Verdict::WaitingForTimer, vec![waiting]),
         status(Verdict::Succeeded, vec![over]),
     ];
-    let told: Vec<Vec<String>> = steps
-        .windows(2)
-        .map(|pair| changes(&pair[0], &pair[1]))
-        .collect();
-    let wanted: [&[&str]; 6] = [
-        &[
-            "initialized: 3 clusters in 1 stage, snapshot 4",
-            "NotStarted: it is so.",
-        ],
-        &[
-            "stage canary: waits for approval r-before-canary before its clusters",
-            "WaitingForApproval: it is so.",
-        ],
-        &[
-            "stage canary: updating",
-            "stage canary: approval r-before-canary is accepted",
-            "stage canary: a, b updating",
-            "Progressing: it is so.",
-        ],
-        &[
-            "stage canary: a done after 1m5s",
-            "stage canary: c updating",
-        ],
-        &[
-            "stage canary: TimedWait runs until 2026-01-09T02:30:00Z",
-            "stage canary: b, c done",
-            "WaitingForTimer: it is so.",
-        ],
-        &[
-            "stage canary: TimedWait is over",
-            "stage canary: done after 2m",
-            "Succeeded: it is so.",
-        ],
-    ];
-    assert_eq!(told, wanted);
+    let steps = steps.windows(2);
+    let told: Vec<_> = steps.map(|step| told(&step[0], &step[1])).collect();
+    let wanted = "
+initialized: 3 clusters in 1 stage, snapshot 4
+NotStarted: it is so.
+
+stage canary: waits for approval r-before-canary before its clusters
+WaitingForApproval: it is so.
+
+stage canary: updating
+stage canary: approval r-before-canary is accepted
+stage canary: a, b updating
+Progressing: it is so.
+
+stage canary: a done after 1m5s
+stage canary: c updating
+
+stage canary: TimedWait runs until 2026-01-09T02:30:00Z
+stage canary: b, c done
+WaitingForTimer: it is so.
+
+stage canary: TimedWait is over
+stage canary: done after 2m
+Succeeded: it is so.";
+    assert_eq!(told.join("\n\n"), wanted.trim_start());
 }
 
 #[test]
@@ -187,7 +182,7 @@ fn what_stays_is_not_told_again_where_stages_share_a_name() {
     };
     let was = status(Verdict::WaitingForApproval, stages());
     let is = status(Verdict::WaitingForApproval, stages());
-    assert_eq!(changes(&was, &is), Vec::<String>::new());
+    assert_eq!(told(&was, &is), "");
 }
 
 #[test]
@@ -202,8 +197,8 @@ fn many_clusters_are_one_line() {
         status(Verdict::Progressing, stages)
     };
     assert_eq!(
-        changes(&with(ClusterState::NotReached), &with(ClusterState::Done)),
-        ["stage prod: m-000, m-001, m-002, m-003, m-004, m-005 and 294 more done"]
+        told(&with(ClusterState::NotReached), &with(ClusterState::Done)),
+        "stage prod: m-000, m-001, m-002, m-003, m-004, m-005 and 294 more done"
     );
 }
 
@@ -216,12 +211,10 @@ fn an_approval_that_the_run_has_not_noted_is_told_once() {
         }],
         ..status(Verdict::WaitingForApproval, vec![])
     };
-    let told = |was| changes(&with(was, false), &with(GateState::Accepted, true));
-    assert_eq!(told(GateState::Approved), [""; 0]);
-    assert_eq!(
-        told(GateState::Pending),
-        ["stage canary: r-before-canary is approved"]
-    );
+    let told = |was| told(&with(was, false), &with(GateState::Accepted, true));
+    assert_eq!(told(GateState::Approved), "");
+    let approved = "stage canary: r-before-canary is approved";
+    assert_eq!(told(GateState::Pending), approved);
 }
 
 #[test]
@@ -230,26 +223,19 @@ fn answers_to_a_request_are_told() {
         gates: vec![gate(approval)],
         ..status(Verdict::WaitingForApproval, vec![])
     };
-    let told = |was, is| changes(&with(was), &with(is));
-    assert_eq!(
-        told(GateState::Pending, GateState::Ignored),
-        [
-            "stage canary: r-before-canary is approved, but not for its generation, which KubeFleet \
-             ignores"
-        ]
-    );
-    assert_eq!(
-        told(GateState::Ignored, GateState::Approved),
-        ["stage canary: r-before-canary is approved"]
-    );
-    assert_eq!(told(GateState::Pending, GateState::Pending), [""; 0]);
+    let approved = "stage canary: r-before-canary is approved";
+    let ignored = format!("{approved}, but not for its generation, which KubeFleet ignores");
+    for (was, is, wanted) in [
+        (GateState::Pending, GateState::Ignored, ignored.as_str()),
+        (GateState::Ignored, GateState::Approved, approved),
+        (GateState::Pending, GateState::Pending, ""),
+    ] {
+        assert_eq!(told(&with(was), &with(is)), wanted);
+    }
+    // The stage's task tells of the question.
     let none = status(Verdict::Progressing, vec![]);
     let asked = with(GateState::Pending);
-    assert_eq!(
-        changes(&none, &asked),
-        ["WaitingForApproval: it is so."],
-        "the stage's task tells of the question"
-    );
+    assert_eq!(told(&none, &asked), "WaitingForApproval: it is so.");
 }
 
 #[test]
@@ -257,23 +243,14 @@ fn what_was_asked_for_is_told() {
     let before = status(Verdict::Progressing, vec![]);
     let mut after = before.clone();
     after.run.as_mut().unwrap().requested_state = Some("Stop".to_owned());
-    assert_eq!(
-        changes(&before, &after),
-        ["update run r: spec.state is Stop (was Run)"]
-    );
+    let asked = "update run r: spec.state is Stop (was Run)";
+    assert_eq!(told(&before, &after), asked);
     after.run.as_mut().unwrap().object.name = "r2".to_owned();
-    assert_eq!(
-        changes(&before, &after),
-        [
-            "update run r2 is now the current one",
-            "Progressing: it is so."
-        ]
-    );
+    let other = "update run r2 is now the current one\nProgressing: it is so.";
+    assert_eq!(told(&before, &after), other);
     after.run = None;
-    assert_eq!(
-        changes(&before, &after),
-        ["update run r no longer exists", "Progressing: it is so."]
-    );
+    let gone = "update run r no longer exists\nProgressing: it is so.";
+    assert_eq!(told(&before, &after), gone);
 }
 
 #[test]
@@ -304,25 +281,16 @@ fn clusters_of_a_placement_are_told_by_what_they_have() {
         has("b", Some("4"), Some(ConditionStatus::True)),
         has("c", Some("4"), Some(ConditionStatus::True)),
     ]);
-    assert_eq!(
-        changes(&before, &after),
-        [
-            "b, c: snapshot 4, available, written by r",
-            "d: no longer selected"
-        ]
-    );
+    let wanted = "b, c: snapshot 4, available, written by r\nd: no longer selected";
+    assert_eq!(told(&before, &after), wanted);
 }
 
 #[test]
 fn what_cannot_be_read_any_more_is_told() {
     let before = status(Verdict::Progressing, vec![]);
     let mut after = before.clone();
-    after.not_checked = vec![NotChecked::new(
-        "ClusterResourceBinding",
-        "forbidden: no\u{1b}[31m",
-    )];
-    assert_eq!(
-        changes(&before, &after),
-        ["not checked: ClusterResourceBinding: forbidden: no\\u{1b}[31m"]
-    );
+    let gap = NotChecked::new("ClusterResourceBinding", "forbidden: no\u{1b}[31m");
+    after.not_checked = vec![gap];
+    let wanted = "not checked: ClusterResourceBinding: forbidden: no\\u{1b}[31m";
+    assert_eq!(told(&before, &after), wanted);
 }
