@@ -58,91 +58,72 @@ fn object(owners: &[&str]) -> AnyObject {
     .unwrap()
 }
 
-/// What differs, where the object is there (or not: `None`; or unknown: empty), where
-/// these AppliedWorks list it, and where the Work has this state.
-fn differences(
-    object: &[Option<AnyObject>],
-    records: &[AppliedWork],
-    work: Option<&Work>,
-) -> Vec<String> {
+/// What differs, where the object has this owner (or is not there: `gone`; or unknown: `?`), where its AppliedWork
+/// lists it with this UID, and where the Work has this state.
+fn differences(owner: &str, uid: &str, work: &str) -> String {
     let wanted = web();
-    let works: Vec<_> = work
-        .into_iter()
-        .flat_map(|it| having(it, &wanted))
-        .collect();
-    let listed = records
-        .iter()
-        .flat_map(|it| it.status.resources.iter().map(move |one| (it, one)));
+    let some = |word: &str| !word.is_empty();
+    let object = match owner {
+        "?" => vec![],
+        "gone" => vec![None],
+        "" => vec![Some(object(&[]))],
+        owner => vec![Some(object(&[owner]))],
+    };
+    let record = some(uid).then(|| applied("shop-work", uid));
+    let work = some(work).then(|| self::work(work));
+    let resources = record.iter().flat_map(|it| {
+        let resources = it.status.resources.iter();
+        resources.map(move |one| (it, one))
+    });
     let id = ManifestKey::of_manifest(&self::work("True").spec.workload.manifests[1]);
     let both = BothSides {
-        objects: object.iter().map(|it| (id.clone(), it.clone())).collect(),
-        listed: listed.collect(),
+        objects: object.into_iter().map(|it| (id.clone(), it)).collect(),
+        listed: resources.collect(),
         knows_listed: true,
-        works,
+        works: work.iter().flat_map(|it| having(it, &wanted)).collect(),
         knows_works: true,
     };
-    both.differences()
+    both.differences().join("\n")
 }
 
 #[test]
 fn a_member_and_a_hub_that_agree_have_no_differences() {
-    let record = || applied("shop-work", "1");
-    let work = work("True");
-    let own = object(&["shop-work"]);
-    assert_eq!(differences(&[Some(own)], &[record()], Some(&work)), [""; 0]);
-    // What could not be read is no difference.
-    assert_eq!(differences(&[], &[record()], Some(&work)), [""; 0]);
-    let foreign = self::work("False");
-    assert_eq!(
-        differences(&[Some(object(&[]))], &[], Some(&foreign)),
-        [""; 0]
-    );
-    assert_eq!(differences(&[None], &[], Some(&foreign)), [""; 0]);
-    assert_eq!(differences(&[Some(object(&[]))], &[], None), [""; 0]);
+    for (owner, uid, work) in [
+        ("shop-work", "1", "True"),
+        // What could not be read is no difference.
+        ("?", "1", "True"),
+        ("", "", "False"),
+        ("gone", "", "False"),
+        ("", "", ""),
+    ] {
+        assert_eq!(differences(owner, uid, work), "", "{owner} {uid} {work}");
+    }
 }
 
 #[test]
 fn what_the_member_and_the_hub_say_differently_is_said() {
-    let record = || applied("shop-work", "1");
-    let work = work("True");
-    let there = |owners: &[&str]| [Some(object(owners))];
-    for (found, expected) in [
-        (
-            differences(&[None], &[record()], Some(&work)),
-            "AppliedWork shop-work lists Deployment shop/web, but the cluster does not have it\n\
-             Work shop-work reports Deployment shop/web as applied, but the cluster does not have it",
-        ),
-        (
-            differences(&there(&["shop-work"]), &[], Some(&work)),
-            "Work shop-work reports Deployment shop/web as applied, but its AppliedWork does not list it",
-        ),
-        (
-            differences(&there(&["other-work"]), &[record()], Some(&work)),
-            "Deployment shop/web belongs to AppliedWork other-work, not to that of Work shop-work",
-        ),
-        (
-            differences(&there(&[]), &[record()], Some(&work)),
-            "Deployment shop/web belongs to no AppliedWork, but Work shop-work reports it as applied",
-        ),
-        (
-            differences(
-                &there(&["shop-work"]),
-                &[applied("shop-work", "0")],
-                Some(&work),
-            ),
-            "AppliedWork shop-work lists Deployment shop/web with a UID that is not its current one",
-        ),
-        (
-            differences(&there(&["shop-work"]), &[record()], None),
-            "AppliedWork shop-work lists Deployment shop/web, but no Work shop-work on the hub has it",
-        ),
+    let gone = "AppliedWork shop-work lists Deployment shop/web, but the cluster does not have it\n\
+                Work shop-work reports Deployment shop/web as applied, but the cluster does not have it";
+    let unlisted = "Work shop-work reports Deployment shop/web as applied, but its AppliedWork does not list it";
+    let other =
+        "Deployment shop/web belongs to AppliedWork other-work, not to that of Work shop-work";
+    let nobodys =
+        "Deployment shop/web belongs to no AppliedWork, but Work shop-work reports it as applied";
+    let earlier =
+        "AppliedWork shop-work lists Deployment shop/web with a UID that is not its current one";
+    let unsent =
+        "AppliedWork shop-work lists Deployment shop/web, but no Work shop-work on the hub has it";
+    for (owner, uid, work, expected) in [
+        ("gone", "1", "True", gone),
+        ("shop-work", "", "True", unlisted),
+        ("other-work", "1", "True", other),
+        ("", "1", "True", nobodys),
+        ("shop-work", "0", "True", earlier),
+        ("shop-work", "1", "", unsent),
         // Another Work has it, and its agent could not apply it.
-        (
-            differences(&there(&["other-work"]), &[], Some(&self::work("False"))),
-            "Deployment shop/web belongs to AppliedWork other-work, not to that of Work shop-work",
-        ),
+        ("other-work", "", "False", other),
     ] {
-        assert_eq!(found.join("\n"), expected);
+        assert_eq!(differences(owner, uid, work), expected);
     }
 }
 
