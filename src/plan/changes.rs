@@ -15,12 +15,13 @@ use super::{PlannedCluster, Warning, WarningKind};
 use crate::contents::{ManifestKey, what_goes_with};
 use crate::inventory::Inventory;
 use crate::inventory::source::ObjectTexts;
-use crate::kubefleet::ObjectRef;
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
+use crate::kubefleet::{Concept, Kind, ObjectRef};
 use crate::manifests::{
     ChangeCounts, FailingOperation, FaultCause, INSIDE_ENVELOPES, ObjectRefusal, Override,
     PlacedOverrides, RenderedClusters, SnapshotContent, WorkDelta, WorkGenerator,
@@ -93,6 +94,12 @@ pub struct ObjectChanges {
     /// How the apply strategy of what they have changes: `whenToTakeOver: Never -> Always`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub apply_strategy: Vec<String>,
+    /// The objects of each of them that are deleted and created again in another Work.
+    #[serde(skip)]
+    pub(super) moved: Vec<Subject>,
+    /// The same of those in another API version.
+    #[serde(skip)]
+    pub(super) recreated: Vec<Subject>,
     /// What is created or overwritten, with the groups: kinds of several groups may have one name.
     #[serde(skip)]
     pub(super) new: Vec<ManifestKey>,
@@ -240,6 +247,8 @@ struct FoundChanges {
     /// The objects that fail in a cluster and do not change there.
     still_failing: BTreeMap<String, StillFailing>,
     told_by_works: Vec<String>,
+    /// The clusters that could not be compared because something could not be read.
+    unseen: BTreeSet<String>,
 }
 
 /// What changes, and what of it fails: overrides that cannot be applied, and fields that must not
@@ -298,7 +307,7 @@ pub(super) fn compute(
     let mut found = compare_sides(
         (inventory, &all),
         steps.map(ClusterStep::from),
-        &after,
+        (&after, &|name| inventory.member(name)),
         contents,
     );
     draft.not_checked.append(&mut found.not_checked);
@@ -323,6 +332,8 @@ pub struct RunChanges {
     still_failing: BTreeMap<String, StillFailing>,
     /// The clusters of which only the Works may tell what they have.
     pub told_by_works: Vec<String>,
+    /// The clusters that could not be compared because something could not be read.
+    pub unseen: BTreeSet<String>,
 }
 
 impl RunChanges {
@@ -355,17 +366,27 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
     let to = run.status.snapshot_index.as_str();
     let all = versions(inventory);
     let generator = WorkGenerator::of_agent(inventory, run).unwrap_or_default();
-    let Some(then) = content_of(&all, to, contents.texts, generator) else {
-        return RunChanges::default();
-    };
     let stages = run.updated_clusters();
+    let Some(then) = content_of(&all, to, contents.texts, generator) else {
+        let names = stages.map(|it| it.name.clone()).collect::<Vec<_>>();
+        let (why, is_unseen) = without_snapshot((inventory, &all), to);
+        return RunChanges {
+            unseen: names.iter().filter(|_| is_unseen).cloned().collect(),
+            not_checked: vec![unknown((why, names))],
+            ..RunChanges::default()
+        };
+    };
     let removal = run.status.deletion_stage.iter();
     let removed = removal.flat_map(|stage| &stage.clusters);
     let removed = removed.filter(|it| !inventory.keeps_content(&it.name));
+    let blank = unlabelled(inventory, run);
+    let members = |name: &str| inventory.member(name).or_else(|| blank.get(name));
+    let unlabelled = stages.clone().filter(|it| members(&it.name).is_none());
+    let unlabelled: Vec<_> = unlabelled.map(|it| it.name.clone()).collect();
     let recorded: Vec<_> = stages
         .clone()
         .filter_map(|cluster| {
-            let member = inventory.member(&cluster.name)?;
+            let member = members(&cluster.name)?;
             let names = cluster.override_names();
             Some(PlacedOverrides::recorded(member, names, contents.overrides))
         })
@@ -380,7 +401,14 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
     let of = |to| move |cluster| ClusterStep::recorded(inventory, cluster, to);
     let steps = stages.map(of(Some(to))).chain(removed.map(of(None)));
     let steps = steps.filter(|step| !blocked.contains(step.name));
-    let mut found = compare_sides((inventory, &all), steps, &after, contents);
+    let mut found = compare_sides((inventory, &all), steps, (&after, &members), contents);
+    let mut unseen = std::mem::take(&mut found.unseen);
+    if !unlabelled.is_empty() && !is_listed(inventory, Kind::MemberCluster) {
+        unseen.extend(unlabelled.iter().cloned());
+        let why = "its labels, by which overrides choose, could not be read".to_owned();
+        found.not_checked.push(unknown((why, unlabelled)));
+    }
+    unseen.extend(unread.iter().map(|it| it.member.meta.name.clone()));
     let unread = unread.into_iter().filter_map(|it| {
         let gone = it.gone.first()?;
         let why = format!("{gone}, which the run recorded, was not read");
@@ -396,7 +424,47 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
         not_checked: found.not_checked,
         still_failing: found.still_failing,
         told_by_works: found.told_by_works,
+        unseen,
     }
+}
+
+/// The clusters of a run whose `MemberCluster` was not read, and that no override chooses: their labels tell nothing.
+fn unlabelled(inventory: &Inventory, run: &UpdateRun) -> BTreeMap<String, MemberCluster> {
+    let is_plain = |it: &&ClusterStatus| {
+        let bound = inventory.binding(&it.name);
+        let mut bound = bound.into_iter().flat_map(|it| it.spec.override_names());
+        it.override_names().next().is_none() && bound.next().is_none()
+    };
+    let unread = run
+        .updated_clusters()
+        .filter(|_| !is_listed(inventory, Kind::MemberCluster));
+    let unread = unread.filter(|it| inventory.member(&it.name).is_none());
+    let blank = unread.filter(is_plain).map(|it| {
+        let mut member = MemberCluster::default();
+        member.meta.name.clone_from(&it.name);
+        (it.name.clone(), member)
+    });
+    blank.collect()
+}
+
+/// Whether all objects of a kind were read that were asked for.
+fn is_listed(inventory: &Inventory, kind: Kind) -> bool {
+    inventory.outcomes.get(&kind) == Some(&Outcome::Listed)
+}
+
+/// Why a snapshot tells nothing, and whether that is because it could not be read.
+fn without_snapshot((inventory, all): (&Inventory, &[Version<'_>]), index: &str) -> (String, bool) {
+    let kind = inventory.scope.kind(Concept::ResourceSnapshot);
+    let is_unseen = !is_listed(inventory, kind);
+    let mut all = all.iter();
+    let how = if is_unseen {
+        "could not be read in full"
+    } else if all.any(|it| it.index == index && it.exists()) {
+        "is incomplete"
+    } else {
+        "is gone"
+    };
+    (format!("snapshot {index} {how}"), is_unseen)
 }
 
 fn content_of(
@@ -417,7 +485,10 @@ pub(super) fn unknown((why, clusters): (String, Vec<String>)) -> NotChecked {
 fn compare_sides<'s>(
     (inventory, all): (&Inventory, &[Version<'_>]),
     steps: impl Iterator<Item = ClusterStep<'s>>,
-    after: &ComparedSide<'_>,
+    (after, members): (
+        &ComparedSide<'_>,
+        &dyn Fn(&str) -> Option<&'s MemberCluster>,
+    ),
     contents: &PlanContents<'_>,
 ) -> FoundChanges {
     let mut held: BTreeMap<Option<&str>, Vec<ClusterStep<'_>>> = BTreeMap::new();
@@ -459,14 +530,18 @@ fn compare_sides<'s>(
         let known = |index| content_of(all, index, contents.texts, after.rendering.generator());
         let Some(content) = from.map_or(Some(SnapshotContent::default()), known) else {
             let from = from.unwrap_or_default();
-            if !all.iter().any(|it| it.index == from && it.exists()) {
-                let names = clusters.iter().map(|it| it.name.to_owned());
-                unread.insert(format!("snapshot {from} is gone"), names.collect());
-            }
+            let names: Vec<_> = clusters.iter().map(|it| it.name.to_owned()).collect();
+            let (why, is_unseen) = without_snapshot((inventory, all), from);
+            found
+                .unseen
+                .extend(names.iter().filter(|_| is_unseen).cloned());
+            unread.insert(why, names);
             continue;
         };
         let overrides = contents.overrides;
-        let placed = held_overrides(inventory, from, &clusters, overrides, &mut unread);
+        let own = (inventory, overrides, members);
+        let (placed, unseen) = held_overrides(own, from, &clusters, &mut unread);
+        found.unseen.extend(unseen);
         let before = ComparedSide::new(&content, overrides, &placed, None);
         // What an override blocks has not come: the cluster has what it had before.
         let mut clusters = clusters;
@@ -524,6 +599,8 @@ fn sort_changes(groups: DeltaGroups, to: &str) -> Vec<ObjectChanges> {
         created: subjects(&change.delta.created),
         deleted: subjects(&change.delta.deleted),
         overwritten: subjects(&change.delta.overwritten),
+        moved: subjects(&change.delta.moved),
+        recreated: subjects(&change.delta.recreated),
         apply_strategy: change.apply,
         counts: change.delta.counts,
         new: [change.delta.created, change.delta.overwritten].concat(),
@@ -535,16 +612,19 @@ fn sort_changes(groups: DeltaGroups, to: &str) -> Vec<ObjectChanges> {
 
 /// The clusters that have a snapshot, with the overrides that they have; of those whose overrides were
 /// not all read, nothing can be said.
-fn held_overrides<'i>(
-    inventory: &'i Inventory,
+fn held_overrides<'m>(
+    (inventory, overrides, members): (
+        &Inventory,
+        &[Override],
+        &dyn Fn(&str) -> Option<&'m MemberCluster>,
+    ),
     from: Option<&str>,
     clusters: &[ClusterStep<'_>],
-    overrides: &[Override],
     unread: &mut BTreeMap<String, Vec<String>>,
-) -> Vec<PlacedOverrides<'i>> {
-    let mut placed = Vec::new();
+) -> (Vec<PlacedOverrides<'m>>, Vec<String>) {
+    let (mut placed, mut unseen) = (Vec::new(), Vec::new());
     for cluster in clusters {
-        let Some(member) = inventory.member(cluster.name) else {
+        let Some(member) = members(cluster.name) else {
             continue;
         };
         let binding = inventory.binding(cluster.name);
@@ -553,15 +633,16 @@ fn held_overrides<'i>(
             None => PlacedOverrides::none(member),
         };
         if let Some(gone) = bound.gone.first() {
-            let is_known = inventory.outcomes.get(&gone.kind) == Some(&Outcome::Listed);
+            let is_known = is_listed(inventory, gone.kind);
             let how = if is_known { "is gone" } else { "was not read" };
             let why = format!("{gone}, which the cluster has, {how}");
             unread.entry(why).or_default().push(cluster.name.to_owned());
+            unseen.extend((!is_known).then(|| cluster.name.to_owned()));
         } else {
             placed.push(bound);
         }
     }
-    placed
+    (placed, unseen)
 }
 
 /// Adds what changes in clusters that have the same snapshot.
@@ -739,7 +820,8 @@ fn faults(draft: &mut PlanDraft<'_>, rendering: &RenderedClusters<'_>) -> BTreeS
 /// How many objects that move are named.
 const SHOWN: usize = 5;
 
-/// Objects that KubeFleet deletes on clusters, or may delete, before it creates them again.
+/// Objects that KubeFleet deletes on clusters before it creates them again: an object has one owner.
+/// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject, preprocess.go:removeOneLeftOverManifest.
 #[derive(Debug)]
 pub struct RecreatedObjects {
     /// Whether they move to another Work; else their API version is another one.
@@ -782,19 +864,15 @@ impl RecreatedObjects {
         }
         let (verb, them) = by_number(objects.len(), ("moves", "it"), ("move", "them"));
         let is = by_number(objects.len(), "is", "are");
-        let (what, why, deletes) = if self.is_moved {
+        let (what, why) = if self.is_moved {
             let what = format!("{verb} to another Work");
-            (
-                what,
-                "because the snapshot is divided differently",
-                "may delete",
-            )
+            (what, "because the content is divided differently")
         } else {
             let what = format!("{is} replaced");
-            (what, "because the API version is another one", "deletes")
+            (what, "because the API version is another one")
         };
         format!(
-            "{} {what} ({}), {why}. KubeFleet {deletes} {them} on the member clusters before it creates {them} \
+            "{} {what} ({}), {why}. KubeFleet deletes {them} on the member clusters before it creates {them} \
              again.",
             count(objects.len(), "object"),
             enumerate(named)
@@ -915,5 +993,113 @@ impl RefusedObject {
         let fix = self.fix();
         let warning = Warning::new(kind, &self.object, message);
         warning.clusters(self.clusters).fix(fix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::to_raw_value;
+    use serde_json::{Value, json};
+
+    use super::super::CascadingDeletion;
+    use super::*;
+    use crate::kubefleet::snapshot::ResourceSnapshot;
+    use crate::rollout::life::tests::{OWN, SINCE, at, binding, member, placement, run, snapshot};
+
+    /// A run with snapshot 1 that has still to reach a cluster with snapshot 0, where of both the content is given.
+    fn ahead(contents: &[(&str, &[Value])], more: &[Value], is_complete: bool) -> RunChanges {
+        let snapshots = contents.iter().map(|(index, objects)| {
+            let mut snapshot = snapshot(index, OWN, Some(SINCE));
+            snapshot["spec"]["selectedResources"] = json!(objects);
+            snapshot
+        });
+        let snapshots: Vec<_> = snapshots.collect();
+        let run = run("now", "1", [Some(1_200), Some(1_201), None, None]);
+        let objects = [&snapshots[..], more, &[placement(), run]].concat();
+        let target = crate::kubefleet::Scope::Cluster.object(Concept::Placement, "shop");
+        let mut all = Inventory::around(&target, &objects, is_complete, at(9_000));
+        let parts = all.snapshots.iter().map(ResourceSnapshot::object);
+        let texts = snapshots.iter().map(|it| to_raw_value(it).unwrap());
+        let texts: ObjectTexts = parts.zip(texts).collect();
+        all.texts = texts;
+        RunChanges::ahead(&all, all.run_on("now").unwrap())
+    }
+
+    /// A binding of which the cluster got what it names.
+    fn bound() -> Value {
+        let mut binding = binding("0", SINCE);
+        binding["status"] = json!({"conditions": [
+            {"type": "RolloutStarted", "status": "True", "reason": "RolloutStarted"},
+        ]});
+        binding
+    }
+
+    fn namespace() -> Value {
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+    }
+
+    fn config() -> Value {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "x"}})
+    }
+
+    #[test]
+    fn labels_matter_only_where_an_override_chooses() {
+        let mut overridden = bound();
+        overridden["spec"]["clusterResourceOverrideSnapshots"] = json!(["some-0"]);
+        let other = member("member-2", 8_990);
+        for (more, is_compared, is_unseen) in [
+            (vec![bound()], true, false),
+            (vec![overridden], false, true),
+            // A cluster that is known not to be there cannot be read better.
+            (vec![bound(), other], false, false),
+        ] {
+            let contents: [(_, &[_]); 2] = [("0", &[namespace()]), ("1", &[config()])];
+            let found = ahead(&contents, &more, true);
+            let deleted = found.changes.first().map(|it| it.deleted.clone());
+            let lost = is_compared.then(|| vec![Subject::new("Namespace", "", "shop")]);
+            assert_eq!(deleted, lost);
+            assert_eq!(found.unseen.contains("member-1"), is_unseen);
+        }
+    }
+
+    #[test]
+    fn a_snapshot_that_is_gone_is_not_one_that_could_not_be_read() {
+        let bound = [bound()];
+        let namespace = [namespace()];
+        let (has, brings) = ([("0", &namespace[..])], [("1", &namespace[..])]);
+        for (contents, is_complete, why) in [
+            (&has[..], true, "snapshot 1 is gone"),
+            (&brings, true, "snapshot 0 is gone"),
+            (&[], false, "snapshot 1 could not be read in full"),
+        ] {
+            let found = ahead(contents, &bound, is_complete);
+            assert_eq!(found.not_checked[0].why, why);
+            assert_eq!(found.unseen.contains("member-1"), !is_complete, "{why}");
+        }
+    }
+
+    #[test]
+    fn what_moves_to_another_work_goes_with_what_is_in_it() {
+        let wrapped = json!({"apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "ClusterResourceEnvelope", "metadata": {"name": "all"}, "data": {"shop": namespace()}});
+        let again = "created again, because it moves to another Work";
+        for (has, brings, lost) in [
+            (namespace(), wrapped.clone(), again),
+            (wrapped.clone(), namespace(), again),
+            (wrapped.clone(), wrapped.clone(), ""),
+            (wrapped, config(), "from member-1"),
+        ] {
+            let contents: [(_, &[_]); 2] = [("0", &[has]), ("1", &[brings])];
+            let found = ahead(&contents, &[bound()], true);
+            let lost_there = CascadingDeletion::of(&found.changes);
+            let said = lost_there
+                .first()
+                .map(CascadingDeletion::describe)
+                .unwrap_or_default();
+            assert!(
+                said.ends_with(lost) && said.is_empty() == lost.is_empty(),
+                "{said}"
+            );
+        }
     }
 }

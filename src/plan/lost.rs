@@ -17,26 +17,40 @@ use crate::words::{CommandLine, enumerate};
 /// is in it goes too, whoever put it there.
 #[derive(Debug)]
 pub struct CascadingDeletion {
-    object: Subject,
+    pub object: Subject,
     pub clusters: Vec<String>,
+    /// Why it comes back, if it does.
+    comes_back: Option<&'static str>,
 }
 
 impl CascadingDeletion {
     pub fn of(changes: &[ObjectChanges]) -> Vec<Self> {
         let mut all: BTreeMap<_, (&Subject, Vec<String>)> = BTreeMap::new();
         for change in changes.iter().filter(|it| it.to.is_some()) {
-            let deleted = change.deleted.iter();
-            for object in deleted.filter(|it| what_goes_with((&it.kind, &it.namespace)).is_some()) {
-                let key = (&object.name, &object.kind, &object.namespace);
-                let clusters = all.entry(key).or_insert((object, Vec::new()));
-                clusters.1.extend(change.clusters.iter().cloned());
+            let ways = [
+                (&change.deleted, None),
+                (&change.moved, Some("it moves to another Work")),
+                (&change.recreated, Some("its API version is another one")),
+            ];
+            let objects = ways.into_iter();
+            let objects = objects.flat_map(|(all, why)| all.iter().map(move |it| (it, why)));
+            for (object, why) in objects {
+                if what_goes_with((&object.kind, &object.namespace)).is_some() {
+                    let key = (why, &object.name, &object.kind, &object.namespace);
+                    let clusters = all.entry(key).or_insert((object, Vec::new()));
+                    clusters.1.extend(change.clusters.iter().cloned());
+                }
             }
         }
-        let all = all.into_values();
-        let all = all.map(|(object, mut clusters)| {
+        let all = all.into_iter();
+        let all = all.map(|((comes_back, ..), (object, mut clusters))| {
             clusters.sort_unstable();
             let object = object.clone();
-            Self { object, clusters }
+            Self {
+                object,
+                clusters,
+                comes_back,
+            }
         });
         all.collect()
     }
@@ -45,8 +59,21 @@ impl CascadingDeletion {
     pub fn describe(&self) -> String {
         let clusters = enumerate(&self.clusters);
         let with = what_goes_with((&self.object.kind, &self.object.namespace)).unwrap_or_default();
-        format!("{} is deleted {with} from {clusters}", self.object)
+        let again = self
+            .comes_back
+            .map(|why| format!(" and created again, because {why}"));
+        let again = again.unwrap_or_default();
+        format!("{} is deleted {with} from {clusters}{again}", self.object)
     }
+
+    /// Whether the run creates it again.
+    pub const fn comes_back(&self) -> bool {
+        self.comes_back.is_some()
+    }
+
+    /// What to do about one that comes back, if what goes with it is to stay.
+    pub const KEEP: &str = "Keep it where it was in the content, if what goes with it is to stay: in the same envelope or \
+                            outside of one, and in the same API version.";
 }
 
 /// Warns of a namespace that goes with the placement from clusters that lose it, and in which the placement has
@@ -140,6 +167,18 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges], then: 
         return;
     }
     for lost in CascadingDeletion::of(changes) {
+        if lost.comes_back() {
+            let render = draft.placement().fleet("render");
+            let first = lost.clusters.first().map_or("", String::as_str);
+            let render = render.flag("--member", first).switch("--diff");
+            let message = format!("{}.", lost.describe());
+            let warning = Warning::new(WarningKind::CascadingDeletion, lost.object, message)
+                .clusters(lost.clusters)
+                .look_with("Check what changes on one of these clusters.", render)
+                .fix(CascadingDeletion::KEEP);
+            draft.warnings.push(warning);
+            continue;
+        }
         let message = format!("{}, although the placement stays.", lost.describe());
         let (why, look) = if has(draft, then, &lost.object) {
             (

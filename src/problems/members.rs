@@ -9,7 +9,7 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::{Conditions, duration, reasons};
 use crate::problems::steps;
 use crate::report::{ComposeText, Remedy};
-use crate::rollout::{ClusterState, Rollout};
+use crate::rollout::{ClusterState, ClusterView, Rollout};
 use crate::words::{by_number, enumerate};
 
 /// Adds when the agent of a cluster was heard last.
@@ -130,15 +130,19 @@ impl<'m> TroubledMembers<'m> {
     /// Of the clusters that a run has still to finish, and that are meant, and of those that it is done with and that
     /// are being deleted. A cluster that is sent nothing needs no agent for it.
     pub fn ahead(rollout: &Rollout<'m>, is_meant: impl Fn(&str) -> bool) -> Self {
-        let ahead = rollout.updated_clusters();
-        let members = ahead.filter_map(|it| Some((it, it.member?)));
-        let members = members.filter(|(it, member)| match it.state {
-            ClusterState::Done => member.meta.is_deleting(),
+        let is_leaving = |it: &ClusterView<'_>| it.member.is_some_and(MemberCluster::is_leaving);
+        let ahead = rollout.updated_clusters().filter(|it| match it.state {
+            ClusterState::Done => it.member.is_some_and(|member| member.meta.is_deleting()),
             _ => is_meant(it.name),
         });
-        let members = members.filter(|(it, member)| member.is_leaving() || !it.is_sent_nothing());
-        let fleet = rollout.inventory.members.iter();
-        Self::of(members.map(|(_, member)| member), fleet, rollout.now)
+        let ahead = ahead.filter(|it| is_leaving(it) || !it.is_sent_nothing());
+        // The hub itself removes the placement from a cluster that leaves.
+        let removal = rollout.stages.iter().filter(|stage| stage.deletes);
+        let removed = removal.flat_map(|stage| &stage.clusters);
+        let removed = removed.filter(|it| it.state != ClusterState::Done);
+        let removed = removed.filter(|it| is_meant(it.name) && !is_leaving(it));
+        let members = ahead.chain(removed).filter_map(|it| it.member);
+        Self::of(members, rollout.inventory.members.iter(), rollout.now)
     }
 
     /// That clusters are leaving the fleet; `None` where none is.

@@ -432,17 +432,16 @@ pub fn cascading_losses<'i>(rollout: &Rollout<'i>) -> Vec<CascadingLoss<'i>> {
     let Some(own) = complete(index) else {
         return Vec::new();
     };
-    let own: BTreeSet<_> = own.objects().map(ManifestKey::of_manifest).collect();
+    let own: BTreeSet<_> = own.sent().map(ManifestKey::of_manifest).collect();
     let mut losses: BTreeMap<_, CascadingLoss<'i>> = BTreeMap::new();
     for (binding, held, recorded) in ahead {
         let Some(held) = complete(held).filter(|_| !own.is_empty()) else {
             continue;
         };
         for part in &held.parts {
-            let resources = part.spec.resources.iter();
-            for resource in
-                resources.filter(|it| what_goes_with((&it.kind, &it.meta.namespace)).is_some())
-            {
+            let goes_with =
+                |it: &&ManifestIdentity| what_goes_with((&it.kind, &it.meta.namespace)).is_some();
+            for resource in part.sent().filter(goes_with) {
                 let object = ManifestKey::of_manifest(resource);
                 let by = recorded.filter(|_| own.contains(&object)).and_then(|it| {
                     let (status, member) = it;

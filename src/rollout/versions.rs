@@ -72,6 +72,11 @@ impl<'i> Version<'i> {
         self.parts.iter().flat_map(|part| &part.spec.resources)
     }
 
+    /// The objects that clusters get of it.
+    pub fn sent(&self) -> impl Iterator<Item = &ManifestIdentity> {
+        self.parts.iter().flat_map(|part| part.sent())
+    }
+
     /// Whether it is the one that a run without an index is given.
     pub fn is_latest(&self) -> bool {
         self.parts.iter().any(|part| part.is_latest())

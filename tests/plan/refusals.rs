@@ -35,7 +35,9 @@ fn refusals(more: &[&str], objects: &str) -> Vec<String> {
     let args: Vec<_> = ARGS.iter().chain(more).copied().collect();
     let (code, plan) = plan(&args, objects);
     let refusals = kinds(&plan, "refusals");
-    assert_eq!(plan["notChecked"], serde_json::json!([]), "{plan:#}");
+    let gaps = plan["notChecked"].as_array().unwrap().iter();
+    let gaps: Vec<_> = gaps.filter(|it| it["what"] != "changed objects").collect();
+    assert!(gaps.is_empty(), "{plan:#}");
     assert_eq!(code, if refusals.is_empty() { 0 } else { 3 }, "{plan:#}");
     for point in plan["refusals"].as_array().unwrap() {
         let message = point["message"].as_str().unwrap();

@@ -10,6 +10,7 @@ use crate::commands::gather::plan_inputs;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::safeguards;
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
@@ -19,7 +20,7 @@ use crate::plan::{
 use crate::problems::steps;
 use crate::render::RenderLook;
 use crate::render::plan::objects_of;
-use crate::words::{Hint, enumerate};
+use crate::words::{Hint, capital, enumerate};
 
 /// What a run does to objects that nobody may have meant.
 #[derive(Clone, Default)]
@@ -39,6 +40,8 @@ pub(in crate::commands) struct ContentRisks {
 #[derive(Default)]
 pub(in crate::commands) struct ShownChanges {
     pub risks: ContentRisks,
+    /// Which clusters could not be compared, as something could not be read, as a clause.
+    unseen: Option<String>,
     /// All override snapshots: what was changed since the run recorded its own is among them.
     pub overrides: Vec<Arc<OverrideSnapshot>>,
 }
@@ -52,6 +55,15 @@ impl ShownChanges {
         (is_script, accepted): (bool, AcceptedRisks),
         reading: &SourceReading,
     ) -> Result<(), Error> {
+        if let Some(why) = self
+            .unseen
+            .as_ref()
+            .filter(|_| is_script && !accepted.unseen)
+        {
+            let nothing = capital(&reading.record.nothing("sent"));
+            let error = Error::new(Exit::Incomplete, format!("{why}. {nothing}"));
+            return Err(error.hint("try again, approve or resume it at a terminal, or accept the risk with --allow-unseen"));
+        }
         if let Some(why) = self.risks.refused.as_ref().filter(|_| is_script) {
             let hint = "correct that first, or approve or resume it at a terminal";
             return Err(safeguards::would_be_stuck(&run.meta.name, why, reading).hint(hint));
@@ -82,8 +94,12 @@ pub(in crate::commands) fn show(
     (preview, reading): (&mut Preview, &mut SourceReading),
 ) -> ShownChanges {
     let Ok(mut material) = manifests::read(reading, run, WorkQuery::Unread) else {
-        preview.status("how many objects change is unknown: the snapshots could not be read");
-        return ShownChanges::default();
+        let unseen = "how many objects change is unknown: the snapshots could not be read";
+        preview.status(unseen);
+        return ShownChanges {
+            unseen: Some(unseen.to_owned()),
+            ..ShownChanges::default()
+        };
     };
     let Some(found) = material.run.clone() else {
         return ShownChanges::default();
@@ -107,8 +123,17 @@ pub(in crate::commands) fn show(
         not_checked: mut gaps,
         mut refused,
         mut recreated,
+        unseen,
         ..
     } = shown;
+    let unseen: Vec<_> = unseen.into_iter().filter(is_meant).collect();
+    let unseen = (!unseen.is_empty()).then(|| {
+        let clusters = enumerate(unseen);
+        format!(
+            "what {} deletes from {clusters} could not be checked",
+            found.meta.name
+        )
+    });
     for change in &mut changes {
         change.clusters.retain(is_meant);
     }
@@ -161,6 +186,7 @@ pub(in crate::commands) fn show(
             refused: final_one.map(RefusedObject::describe).or(taken),
             ..ContentRisks::default()
         },
+        unseen,
         overrides: overrides.map(|it| Arc::clone(&it.snapshot)).collect(),
     }
 }

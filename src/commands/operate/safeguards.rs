@@ -68,6 +68,12 @@ pub fn reached(
 ) -> Result<(), Error> {
     let next = rollout.reached_next();
     let clusters = clusters.unwrap_or(&next);
+    if rollout.inventory.is_placement_deleting() {
+        let placement = &rollout.run.spec.placement;
+        let why =
+            format!("{doing} would bring content that goes again: {placement} is being deleted");
+        return Err(reading.refused(why).hint(instead(rollout)));
+    }
     content(rollout, clusters, doing, reading)?;
     held_content(rollout, held, (clusters, doing), reading)?;
     bindings(rollout, (clusters, doing), reading)
@@ -361,8 +367,8 @@ pub fn too_far(run: &str, why: &str, reading: &SourceReading) -> Error {
 /// resources with all its objects.
 pub fn would_delete(run: &str, lost: &str, reading: &SourceReading) -> Error {
     too_far(run, lost, reading).hint(
-        "check that it exists on the hub, that the placement selects it, and that no override deletes \
-         it; a script needs a run made with --snapshot",
+        "check that it exists on the hub, that the placement brings it as before, and that no override \
+         deletes it; a script needs a run made with --snapshot",
     )
 }
 

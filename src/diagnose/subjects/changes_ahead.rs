@@ -6,7 +6,7 @@ use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::snapshot::ResourceSnapshot;
-use crate::plan::RunChanges;
+use crate::plan::{CascadingDeletion, RunChanges};
 use crate::rollout::sent::sent_index;
 use crate::rollout::versions::Version;
 use crate::rollout::{Rollout, before_next_gate};
@@ -58,4 +58,11 @@ pub fn fails_again(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<S
     let next = before_next_gate(rollout)?;
     let again = changes_ahead(cx).fails_again(|name| next.contains(name.as_str()));
     (!again.is_empty()).then(|| again.join("; "))
+}
+
+/// The objects that the run deletes with others on clusters, and creates again.
+pub fn created_again(cx: &DiagnosisContext<'_>) -> impl Iterator<Item = CascadingDeletion> {
+    let applies = cx.rollout.as_ref().is_some_and(|it| !it.only_compares());
+    let lost = CascadingDeletion::of(&changes_ahead(cx).changes).into_iter();
+    lost.filter(move |it| applies && it.comes_back())
 }

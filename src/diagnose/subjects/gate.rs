@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::controller;
-use crate::diagnose::subjects::changes_ahead::changes_ahead;
+use crate::diagnose::subjects::changes_ahead::{changes_ahead, created_again};
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rule::Rule;
 use crate::diagnose::subjects::{back, overrides, verdict};
@@ -181,6 +181,9 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
     }
     if let Some(loss) = cascading_losses(rollout).first() {
         return Some(format!("it {}.", loss.describe()));
+    }
+    if let Some(loss) = created_again(cx).next() {
+        return Some(format!("{}.", loss.describe()));
     }
     if let Some((cluster, binding)) = leaving_ahead(rollout).first() {
         return Some(format!(

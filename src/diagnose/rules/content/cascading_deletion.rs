@@ -2,6 +2,8 @@
 
 use crate::contents::ManifestKey;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::changes_ahead;
+use crate::plan::CascadingDeletion;
 use crate::problems::steps;
 use crate::rollout::Rollout;
 use crate::rollout::content::cascading_losses;
@@ -78,13 +80,36 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             format!("{again} if {name} is to stay, then start a new run in this one's place.");
         finding.new_run(cx, action)
     });
-    losses.collect()
+    losses.chain(created_again(cx, rule, rollout)).collect()
+}
+
+/// The same of objects that come back without what went with them.
+fn created_again(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    rollout: &Rollout<'_>,
+) -> impl Iterator<Item = Finding> {
+    let run = rollout.run;
+    changes_ahead::created_again(cx).map(move |lost| {
+        let message = format!("With {}, {}.", run.meta.name, lost.describe());
+        let render = cx.command("render").arg(&run.meta.name);
+        let first = lost.clusters.first().map_or("", String::as_str);
+        rule.finding(run.object(), message)
+            .clusters(lost.clusters.iter().map(String::as_str))
+            .snapshot_of(run)
+            .look_with(
+                "Check what the run changes on a cluster that it has still to reach.",
+                render.flag("--member", first).switch("--diff"),
+            )
+            .fix(CascadingDeletion::KEEP)
+            .new_run(cx, "Start a new run in this one's place after that.")
+    })
 }
 
 /// An object of the run's content that cannot exist without one which it deletes.
 fn left_without(rollout: &Rollout<'_>, lost: &ManifestKey) -> Option<ManifestKey> {
     let own = Version::of_index(rollout.inventory, &rollout.run.status.snapshot_index);
-    let mut objects = own.objects().map(ManifestKey::of_manifest);
+    let mut objects = own.sent().map(ManifestKey::of_manifest);
     objects.find(|it| lost.holds(it))
 }
 
@@ -93,7 +118,7 @@ fn outdated<'i>(rollout: &Rollout<'i>, object: &ManifestKey) -> Option<&'i str> 
     let index = rollout.run.status.snapshot_index.as_str();
     let latest = rollout.inventory.snapshots.iter();
     let latest = latest.filter(|it| it.is_latest());
-    let mut objects = latest.flat_map(|it| &it.spec.resources);
+    let mut objects = latest.flat_map(|it| it.sent());
     let has = objects.any(|it| ManifestKey::of_manifest(it) == *object);
     has.then_some(index)
 }
