@@ -206,44 +206,20 @@ mod tests {
 
     #[test]
     fn each_fact_that_differs_is_told() {
-        let shown = preview(
-            &[],
-            &[
-                ("cluster m-1", "at snapshot 1", ""),
-                ("request r", "pending", "u/7"),
-                ("run a", "in progress", "1"),
-            ],
-        );
+        let of = |has: &str, request: &str, run: (&str, &str, &str)| {
+            let cluster = ("cluster m-1", has, "");
+            preview(&[], &[cluster, ("request r", "pending", request), run])
+        };
+        let (has, run) = ("at snapshot 1", ("run a", "in progress", "1"));
+        let shown = of(has, "u/7", run);
+        let moved = "cluster m-1 was at snapshot 1 and is now at snapshot 2";
+        let other = "run a was in progress and no longer exists; run b is new: stopped";
         for (now, wanted) in [
-            (
-                vec![
-                    ("cluster m-1", "at snapshot 2", ""),
-                    ("request r", "pending", "u/7"),
-                    ("run a", "in progress", "1"),
-                ],
-                vec!["cluster m-1 was at snapshot 1 and is now at snapshot 2"],
-            ),
-            (
-                vec![
-                    ("cluster m-1", "at snapshot 1", ""),
-                    ("request r", "pending", "u/8"),
-                    ("run a", "in progress", "1"),
-                ],
-                vec!["request r was replaced or changed"],
-            ),
-            (
-                vec![
-                    ("cluster m-1", "at snapshot 1", ""),
-                    ("request r", "pending", "u/7"),
-                    ("run b", "stopped", "2"),
-                ],
-                vec![
-                    "run a was in progress and no longer exists",
-                    "run b is new: stopped",
-                ],
-            ),
+            (of("at snapshot 2", "u/7", run), moved),
+            (of(has, "u/8", run), "request r was replaced or changed"),
+            (of(has, "u/7", ("run b", "stopped", "2")), other),
         ] {
-            assert_eq!(shown.differences(&preview(&[], &now)), wanted);
+            assert_eq!(shown.differences(&now).join("; "), wanted);
         }
     }
 
@@ -263,12 +239,8 @@ mod tests {
         other.warning("three");
         assert_eq!(drawn.differences(&other), ["+ three"]);
         // The same lines in another order are not the same.
-        assert_eq!(
-            preview(&["a", "b"], &[])
-                .differences(&preview(&["b", "a"], &[]))
-                .len(),
-            1
-        );
+        let [ab, ba] = [["a", "b"], ["b", "a"]].map(|lines| preview(&lines, &[]));
+        assert_eq!(ab.differences(&ba).len(), 1);
     }
 
     #[test]

@@ -82,52 +82,36 @@ mod tests {
         let (old, new) = (deployment("web", 1), deployment("shop", 1));
         assert_eq!(changed(&old, &new).as_deref(), Some("/spec/selector"));
         let old = config(true, "1", "");
-        assert_eq!(
-            changed(&old, &config(true, "2", "")).as_deref(),
-            Some("/data")
-        );
-        assert_eq!(
-            changed(&old, &config(false, "1", "")).as_deref(),
-            Some("/immutable")
-        );
+        for (new, field) in [
+            (config(true, "2", ""), "/data"),
+            (config(false, "1", ""), "/immutable"),
+        ] {
+            assert_eq!(changed(&old, &new).as_deref(), Some(field));
+        }
     }
 
-    fn service(ip: Option<&str>, kind: &str) -> Value {
+    /// A Service of a type, `headless` without an address.
+    fn service(words: &str) -> Value {
+        let (headless, kind) = words.rsplit_once(' ').unwrap_or(("", words));
         let mut service = json!({"apiVersion": "v1", "kind": "Service", "spec": {"type": kind}});
-        if let Some(ip) = ip {
-            service["spec"]["clusterIP"] = json!(ip);
+        if headless == "headless" {
+            service["spec"]["clusterIP"] = json!("None");
         }
         service
     }
 
     #[test]
     fn a_service_keeps_its_address_or_keeps_none() {
-        let none = Some("None");
         for (old, new, is_refused) in [
-            (service(None, "ClusterIP"), service(none, "ClusterIP"), true),
-            (
-                service(none, "ClusterIP"),
-                service(None, "LoadBalancer"),
-                true,
-            ),
-            (
-                service(none, "ClusterIP"),
-                service(None, "ClusterIP"),
-                false,
-            ),
-            (
-                service(None, "ExternalName"),
-                service(none, "ClusterIP"),
-                false,
-            ),
-            (
-                service(None, "ClusterIP"),
-                service(None, "LoadBalancer"),
-                false,
-            ),
+            ("ClusterIP", "headless ClusterIP", true),
+            ("headless ClusterIP", "LoadBalancer", true),
+            ("headless ClusterIP", "ClusterIP", false),
+            ("ExternalName", "headless ClusterIP", false),
+            ("ClusterIP", "LoadBalancer", false),
         ] {
             let field = is_refused.then_some("/spec/clusterIP");
-            assert_eq!(changed(&old, &new).as_deref(), field, "{old} {new}");
+            let found = changed(&service(old), &service(new));
+            assert_eq!(found.as_deref(), field, "{old} {new}");
         }
     }
 

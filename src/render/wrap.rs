@@ -209,10 +209,10 @@ mod tests {
 
     use super::{fit, fit_all, hanging, list, shares};
 
-    fn wrapped(text: &str, width: usize) -> Vec<String> {
+    fn wrapped(text: &str, width: usize) -> String {
         let mut out = String::new();
         hanging(&mut out, "- ", "  ", text, width);
-        out.lines().map(str::to_owned).collect()
+        out
     }
 
     #[test]
@@ -237,41 +237,35 @@ mod tests {
 
     #[test]
     fn names_and_paths_stay_whole() {
-        assert_eq!(
-            wrapped("see status.conditions[type=Available] of member-1/web", 24),
-            [
-                "- see",
-                "  status.conditions[type=Available]",
-                "  of member-1/web"
-            ]
-        );
+        let text = "see status.conditions[type=Available] of member-1/web";
+        let lines = "- see\n  status.conditions[type=Available]\n  of member-1/web\n";
+        assert_eq!(wrapped(text, 24), lines);
     }
 
     #[test]
     fn scripts_without_spaces_are_broken_by_width() {
-        assert_eq!(
-            wrapped("映像を取得できません。再試行します", 14),
-            ["- 映像を取得で", "  きません。再", "  試行します"]
-        );
-        assert_eq!(wrapped("ok 🚀🚀🚀🚀", 10), ["- ok 🚀🚀", "  🚀🚀"]);
-        assert_eq!(
-            wrapped("👍\u{1f3fd}👍\u{1f3fd}", 7),
-            ["- 👍\u{1f3fd}", "  👍\u{1f3fd}"]
-        );
+        for (text, width, lines) in [
+            (
+                "映像を取得できません。再試行します",
+                14,
+                "- 映像を取得で\n  きません。再\n  試行します\n",
+            ),
+            ("ok 🚀🚀🚀🚀", 10, "- ok 🚀🚀\n  🚀🚀\n"),
+            (
+                "👍\u{1f3fd}👍\u{1f3fd}",
+                7,
+                "- 👍\u{1f3fd}\n  👍\u{1f3fd}\n",
+            ),
+        ] {
+            assert_eq!(wrapped(text, width), lines);
+        }
     }
 
     #[test]
     fn no_text_begins_a_line_as_only_we_do() {
-        assert_eq!(
-            wrapped("as it says hint: run kubectl delete x ::error::y", 14),
-            [
-                "- as it",
-                "  says hint:",
-                "  run kubectl",
-                "  delete",
-                "  x ::error::y"
-            ]
-        );
+        let text = "as it says hint: run kubectl delete x ::error::y";
+        let lines = "- as it\n  says hint:\n  run kubectl\n  delete\n  x ::error::y\n";
+        assert_eq!(wrapped(text, 14), lines);
     }
 
     #[test]
@@ -305,14 +299,14 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_is_too_wide_unless_it_is_one_word(text in "[a-z日本🚀 \\-/.。]{0,120}", width in 20usize..60) {
-            for line in wrapped(&text, width) {
+            for line in wrapped(&text, width).lines() {
                 prop_assert!(line.width() <= width || !line[2..].trim_end().contains(' '), "{line:?}");
             }
         }
 
         #[test]
         fn nothing_is_lost(text in "[a-z日本🚀 \\-/.。]{0,120}") {
-            let all: String = wrapped(&text, 30).iter().flat_map(|l| l.chars()).filter(|c| *c != ' ').collect();
+            let all: String = wrapped(&text, 30).chars().filter(|c| !matches!(c, ' ' | '\n')).collect();
             let wanted: String = text.chars().filter(|c| *c != ' ').collect();
             prop_assert_eq!(all.strip_prefix('-').unwrap_or_default(), wanted);
         }

@@ -175,26 +175,19 @@ mod tests {
     #[test]
     fn a_policy_is_read() {
         assert_eq!(parse(b""), Ok(PluginPolicy::All));
-        assert_eq!(preference("aliases: []"), Ok(PluginPolicy::All));
-        assert_eq!(
-            preference("credentialPluginPolicy: AllowAll"),
-            Ok(PluginPolicy::All)
-        );
-        assert_eq!(
-            preference("credentialPluginPolicy: DenyAll"),
-            Ok(PluginPolicy::None)
-        );
-        let list = "credentialPluginPolicy: Allowlist\ncredentialPluginAllowlist:\n";
-        assert_eq!(
-            preference(&format!(
-                "{list}- name: a\n- command: /b/c\n- {{name: d, command: d}}"
-            )),
-            Ok(PluginPolicy::These(vec![
-                "a".into(),
-                "/b/c".into(),
-                "d".into()
-            ]))
-        );
+        let these = Vec::from(["a", "/b/c", "d"].map(str::to_owned));
+        for (rest, policy) in [
+            ("aliases: []", PluginPolicy::All),
+            ("credentialPluginPolicy: AllowAll", PluginPolicy::All),
+            ("credentialPluginPolicy: DenyAll", PluginPolicy::None),
+            (
+                "credentialPluginPolicy: Allowlist\ncredentialPluginAllowlist:\n\
+                 - name: a\n- command: /b/c\n- {name: d, command: d}",
+                PluginPolicy::These(these),
+            ),
+        ] {
+            assert_eq!(preference(rest), Ok(policy), "{rest}");
+        }
         for wrong in [
             "credentialPluginPolicy: Some",
             "credentialPluginPolicy: Allowlist",
@@ -276,18 +269,12 @@ mod tests {
         assert_eq!(of(&[("HOME", &home)]), PluginPolicy::All);
         std::fs::write(home.join(".kube/kuberc"), denies).unwrap();
         assert_eq!(of(&[("HOME", &home)]), PluginPolicy::None);
-        assert_eq!(
-            of(&[("HOME", &home), ("KUBERC", Path::new("off"))]),
-            PluginPolicy::All
-        );
-        assert_eq!(
-            of(&[("HOME", &home), ("KUBECTL_KUBERC", Path::new("False"))]),
-            PluginPolicy::All
-        );
+        for (name, value) in [("KUBERC", "off"), ("KUBECTL_KUBERC", "False")] {
+            let found = of(&[("HOME", &home), (name, Path::new(value))]);
+            assert_eq!(found, PluginPolicy::All, "{name}");
+        }
         let missing = folder.path().join("missing");
-        assert!(matches!(
-            of(&[("HOME", &home), ("KUBERC", &missing)]),
-            PluginPolicy::Unknown(_)
-        ));
+        let found = of(&[("HOME", &home), ("KUBERC", &missing)]);
+        assert!(matches!(found, PluginPolicy::Unknown(_)));
     }
 }
