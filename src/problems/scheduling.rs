@@ -432,57 +432,36 @@ mod tests {
                 "status": {"properties": {"node-count": {"value": "2"}},
                     "resourceUsage": {"capacity": {"cpu": "8"}, "available": {"cpu": "500m"}}}})
         };
-        let capacity = |operator: &str, value: &str| {
+        let property = |name: &str, operator: &str, value: &str| {
+            let name = format!("resources.kubernetes-fleet.io/{name}");
             json!({"propertySelector": {"matchExpressions": [
-                {"name": "resources.kubernetes-fleet.io/total-cpu", "operator": operator,
-                 "values": [value]}]}})
+                {"name": name, "operator": operator, "values": [value]}]}})
         };
-        for (term, member, expected) in [
-            (&labels, member("prod", "gpu"), None),
+        let tainted = "taint old=a:NoSchedule not tolerated";
+        let labelled = "no required affinity term matches (needs env=prod)";
+        let small = "property node-count is 2, and the policy needs >= 3";
+        let slow =
+            "property resources.kubernetes-fleet.io/total-cpu is 8, and the policy needs > 8";
+        let silent = "it does not report property resources.kubernetes-fleet.io/available-memory, and \
+                      the policy needs >= 1Gi";
+        for (term, env, taint, expected) in [
+            (labels.clone(), "prod", "gpu", None),
+            (labels.clone(), "prod", "old", Some(tainted)),
+            (labels, "dev", "gpu", Some(labelled)),
+            (nodes, "prod", "gpu", Some(small)),
+            (property("total-cpu", "Gt", "7500m"), "prod", "gpu", None),
+            (property("total-cpu", "Gt", "8"), "prod", "gpu", Some(slow)),
             (
-                &labels,
-                member("prod", "old"),
-                Some("taint old=a:NoSchedule not tolerated"),
-            ),
-            (
-                &labels,
-                member("dev", "gpu"),
-                Some("no required affinity term matches (needs env=prod)"),
-            ),
-            (
-                &nodes,
-                member("prod", "gpu"),
-                Some("property node-count is 2, and the policy needs >= 3"),
-            ),
-            (&capacity("Gt", "7500m"), member("prod", "gpu"), None),
-            (
-                &capacity("Gt", "8"),
-                member("prod", "gpu"),
-                Some(
-                    "property resources.kubernetes-fleet.io/total-cpu is 8, and the policy needs > 8",
-                ),
-            ),
-            (
-                &json!({"propertySelector": {"matchExpressions": [
-                    {"name": "resources.kubernetes-fleet.io/available-memory", "operator": "Ge",
-                     "values": ["1Gi"]}]}}),
-                member("prod", "gpu"),
-                Some(
-                    "it does not report property resources.kubernetes-fleet.io/available-memory, and \
-                     the policy needs >= 1Gi",
-                ),
+                property("available-memory", "Ge", "1Gi"),
+                "prod",
+                "gpu",
+                Some(silent),
             ),
             // The scheduler refuses such a name, so nothing is said of the cluster.
-            (
-                &json!({"propertySelector": {"matchExpressions": [
-                    {"name": "resources.kubernetes-fleet.io/used-cpu", "operator": "Ge",
-                     "values": ["1"]}]}}),
-                member("prod", "gpu"),
-                None,
-            ),
+            (property("used-cpu", "Ge", "1"), "prod", "gpu", None),
         ] {
-            let found = describe_reason(&policy(term.clone()), &member);
-            assert_eq!(found.as_deref(), expected, "{member}");
+            let found = describe_reason(&policy(term), &member(env, taint));
+            assert_eq!(found.as_deref(), expected, "{env} {taint}");
         }
     }
 
@@ -505,19 +484,13 @@ mod tests {
                 "status": {"properties": {"node-count": {"value": nodes}},
                     "resourceUsage": {"capacity": {"cpu": "8"}}}})
         };
+        let small = "property node-count is 2, and the policy needs >= 3";
+        let ranked = "ranked by resources.kubernetes-fleet.io/total-cpu, descending: it has 8";
         for (reason, member, expected) in [
-            (
-                mismatch,
-                member("prod", "2"),
-                Some("property node-count is 2, and the policy needs >= 3"),
-            ),
+            (mismatch, member("prod", "2"), Some(small)),
             // It has enough by now.
             (mismatch, member("prod", "3"), None),
-            (
-                score,
-                member("prod", "3"),
-                Some("ranked by resources.kubernetes-fleet.io/total-cpu, descending: it has 8"),
-            ),
+            (score, member("prod", "3"), Some(ranked)),
             (score, member("dev", "3"), None),
         ] {
             let decision = crate::kubefleet::snapshot::Decision {

@@ -430,23 +430,18 @@ mod tests {
         }
         assert_eq!(skew(None, ours).result, CheckResult::Unknown);
         let behind = skew(clocks("2026-01-09T01:57:30Z"), ours).message;
-        assert!(
-            behind.starts_with("the hub's clock is 2m30s behind"),
-            "{behind}"
-        );
+        let wanted = "the hub's clock is 2m30s behind";
+        assert!(behind.starts_with(wanted), "{behind}");
     }
 
     #[test]
     fn another_engine_is_a_warning() {
         assert!(other_engine(None).is_none());
-        let check =
-            other_engine(Some("stagedupdateruns.rollout.kubefleet.dev".to_owned())).unwrap();
+        let other = "stagedupdateruns.rollout.kubefleet.dev".to_owned();
+        let check = other_engine(Some(other)).unwrap();
         assert_eq!(check.result, CheckResult::Warning);
-        assert!(
-            check.message.contains("rollout.kubefleet.dev"),
-            "{}",
-            check.message
-        );
+        let why = check.message;
+        assert!(why.contains("rollout.kubefleet.dev"), "{why}");
     }
 
     #[test]
@@ -481,17 +476,13 @@ mod tests {
             .into();
         let of = |other: &MemberCluster| heartbeats(&[&silent, other], now);
         assert_eq!(of(&late).message, "no member agent has reported for 19m51s");
-        assert_eq!(
-            of(&fresh).message,
-            "1 of 2 member clusters not reporting: a"
-        );
+        let one = "1 of 2 member clusters not reporting: a";
+        assert_eq!(of(&fresh).message, one);
         assert_eq!(heartbeats(&[&fresh], now).result, CheckResult::Ok);
         let mut leaving = MemberCluster::clone(&fresh);
         leaving.meta.deleted = Some(now);
-        assert_eq!(
-            heartbeats(&[&leaving, &fresh], now).message,
-            "1 of 2 member clusters leaving the fleet: b"
-        );
+        let one = "1 of 2 member clusters leaving the fleet: b";
+        assert_eq!(heartbeats(&[&leaving, &fresh], now).message, one);
     }
 
     #[test]

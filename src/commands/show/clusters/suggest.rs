@@ -246,11 +246,8 @@ mod tests {
             let policy = policy(kind, &json!(terms));
             let found = selecting(&policy, &member(labels, taint));
             let found = found.map(|it| format!("{}: {}", it.purpose, it.labels.join(",")));
-            assert_eq!(
-                found.as_deref(),
-                expected,
-                "{kind} {terms:?} {labels} {taint:?}"
-            );
+            let case = format!("{kind} {terms:?} {labels} {taint:?}");
+            assert_eq!(found.as_deref(), expected, "{case}");
         }
     }
 
@@ -283,13 +280,9 @@ mod tests {
             r#"be in stage canary of rings ["ring=1"]; be in stage rest of rings ["env=true"]"#;
         assert_eq!(found(&any, &json!({"ring": "0"})), both);
         // With ring=1, the placement would lose it.
-        let zero = policy(
-            "PickAll",
-            &json!([term(&json!({"matchLabels": {"ring": "0"}}), None)]),
-        );
-        assert_eq!(
-            found(&zero, &json!({"ring": "0"})),
-            r#"be in stage rest of rings ["env=true"]"#
-        );
+        let zero = term(&json!({"matchLabels": {"ring": "0"}}), None);
+        let zero = policy("PickAll", &json!([zero]));
+        let rest = r#"be in stage rest of rings ["env=true"]"#;
+        assert_eq!(found(&zero, &json!({"ring": "0"})), rest);
     }
 }

@@ -268,9 +268,8 @@ no Work of member-1 has deploy/web
             knows_applied_works: false,
             differences: Vec::new(),
         });
-        assert!(
-            text.starts_with("whether deploy/web exists in member-1 (context kind-1) is unknown")
-        );
+        let unknown = "whether deploy/web exists in member-1 (context kind-1) is unknown";
+        assert!(text.starts_with(unknown), "{text}");
         assert!(text.contains("  listed by  unknown\n"), "{text}");
     }
 
@@ -281,18 +280,16 @@ no Work of member-1 has deploy/web
             let traced = traced(None, gaps.iter().copied().map(gap).collect());
             trace(&traced, Timestamp::UNIX_EPOCH, 100, TextPaint::new(false))
         };
-        let works = "whether a Work of member-1 has deploy/web is unknown\n";
-        assert_eq!(
-            shown(&[Kind::Work]),
-            format!("{works}  no snapshot on the hub has it\n")
-        );
-        assert_eq!(
-            shown(&[Kind::Work, Kind::ClusterResourceSnapshot]),
-            format!("{works}  whether a snapshot on the hub has it is unknown\n")
-        );
-        assert_eq!(
-            shown(&[Kind::ResourceSnapshot]),
-            "no Work of member-1 has deploy/web\n  whether a snapshot on the hub has it is unknown\n"
-        );
+        let no_work = "no Work of member-1 has deploy/web";
+        let no_snapshot = "no snapshot on the hub has it";
+        let work = "whether a Work of member-1 has deploy/web is unknown";
+        let snapshot = "whether a snapshot on the hub has it is unknown";
+        for (gaps, first, second) in [
+            (&[Kind::Work][..], work, no_snapshot),
+            (&[Kind::Work, Kind::ClusterResourceSnapshot], work, snapshot),
+            (&[Kind::ResourceSnapshot], no_work, snapshot),
+        ] {
+            assert_eq!(shown(gaps), format!("{first}\n  {second}\n"));
+        }
     }
 }
