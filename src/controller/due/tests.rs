@@ -83,13 +83,16 @@ fn inventory(stages: &[&[Times]], failing: &[&str]) -> Inventory {
 }
 
 /// The clusters that slow the next look, when the last one was, and how many seconds it takes at most.
-fn slows(stages: &[&[Times]]) -> Option<(Vec<String>, i64, i64)> {
+fn slows(stages: &[&[Times]]) -> String {
     let inventory = inventory(stages, &[]);
     let run = inventory.runs.iter().next().unwrap();
-    let look = slowed(&State::new(&inventory, run))?;
     let now: Timestamp = NOW.parse().unwrap();
-    let since = now.duration_since(look.since).as_secs();
-    Some((look.clusters, since, look.pace.as_secs()))
+    let said = slowed(&State::new(&inventory, run)).map(|look| {
+        let since = now.duration_since(look.since).as_secs();
+        let (clusters, pace) = (look.clusters.join(" "), look.pace.as_secs());
+        format!("{clusters}: {since} {pace}")
+    });
+    said.unwrap_or_default()
 }
 
 const fn done(started: i64, ended: i64, available: i64) -> Times {
@@ -100,46 +103,31 @@ const AHEAD: Times = [None, None, None];
 
 #[test]
 fn a_row_of_errors_lasts_until_a_look_that_asks_for_a_time() {
-    let one = |name: &str| vec![name.to_owned()];
     // What was in error was noted 20 seconds ago, and the next stage begins after as long as all that took.
-    let noted = done(120, 20, 25);
-    assert_eq!(
-        slows(&[&[noted], &[AHEAD]]),
-        Some((one("member-0"), 20, 100))
-    );
+    assert_eq!(slows(&[&[done(120, 20, 25)], &[AHEAD]]), "member-0: 20 100");
     // It was available soon, and noted late.
-    assert_eq!(slows(&[&[done(120, 20, 110)], &[AHEAD]]), None);
+    assert_eq!(slows(&[&[done(120, 20, 110)], &[AHEAD]]), "");
     // What changed after it was noted does not tell when it was available: only a long time was an error.
-    assert_eq!(slows(&[&[done(40, 20, 10)], &[AHEAD]]), None);
-    assert_eq!(
-        slows(&[&[done(120, 20, 10)], &[AHEAD]]),
-        Some((one("member-0"), 20, 100))
-    );
+    assert_eq!(slows(&[&[done(40, 20, 10)], &[AHEAD]]), "");
+    assert_eq!(slows(&[&[done(120, 20, 10)], &[AHEAD]]), "member-0: 20 100");
     // A look that started a cluster and has no slot left ends the row.
     let started = |ago: i64| [Some(ago), None, None];
-    assert_eq!(
-        slows(&[&[done(300, 200, 205)], &[started(20), started(20)]]),
-        None
-    );
-    assert_eq!(slows(&[&[done(300, 200, 205)], &[started(20)]]), None);
+    let earlier = done(300, 200, 205);
+    assert_eq!(slows(&[&[earlier], &[started(20), started(20)]]), "");
+    assert_eq!(slows(&[&[earlier], &[started(20)]]), "");
     // One that left a slot free met a conflict: the wait before it doubles.
     let conflict: &[&[Times]] = &[&[done(300, 100, 105)], &[started(20), AHEAD]];
-    assert_eq!(slows(conflict), Some((one("member-0"), 20, 160)));
+    assert_eq!(slows(conflict), "member-0: 20 160");
     // It started nothing since, so that a look that asked for a time may have come.
-    let earlier: &[&[Times]] = &[
-        &[done(300, 200, 205)],
-        &[started(80), done(80, 20, 75), AHEAD],
-    ];
-    assert_eq!(slows(earlier), None);
+    let ended: &[Times] = &[started(80), done(80, 20, 75), AHEAD];
+    assert_eq!(slows(&[&[earlier], ended]), "");
     // In the same stage: what the look noted was in error, and one of two slots is free.
     let same: &[&[Times]] = &[&[done(80, 20, 25), done(80, 20, 78), AHEAD, started(20)]];
-    assert_eq!(slows(same), Some((one("member-0"), 20, 60)));
+    assert_eq!(slows(same), "member-0: 20 60");
     // What the look found done when it began takes a slot.
     let found = done(20, 20, 400);
-    assert_eq!(
-        slows(&[&[done(80, 20, 25), found, started(20), AHEAD]]),
-        None
-    );
+    let found = [done(80, 20, 25), found, started(20), AHEAD];
+    assert_eq!(slows(&[&found]), "");
 }
 
 #[test]
