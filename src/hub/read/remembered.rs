@@ -137,8 +137,8 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use std::ffi::OsString;
     use std::fs;
-    use std::path::Path;
-    use std::time::SystemTime;
+    use std::path::{Path, PathBuf};
+    use std::time::{Duration, SystemTime};
 
     use super::{AGE, DiscoveryCache, FILE};
     use crate::hub::read::served::ServedVersions;
@@ -174,7 +174,7 @@ mod tests {
     fn what_was_noted_is_recalled_while_it_is_young_and_only_for_its_server() {
         let cache = tempfile::tempdir().unwrap();
         let memory = memory("https://hub", cache.path());
-        let now = SystemTime::now() + std::time::Duration::from_secs(1);
+        let now = SystemTime::now() + Duration::from_secs(1);
         assert_eq!(memory.recall(now), None);
         memory.note(&served());
         assert_eq!(memory.recall(now), Some(served()));
@@ -194,29 +194,30 @@ mod tests {
         assert_eq!(memory.recall(now), None);
     }
 
+    /// The memory of a server after it noted something, and where that stands.
+    fn noted(cache: &Path) -> (DiscoveryCache, PathBuf, SystemTime) {
+        let memory = memory("https://hub", cache);
+        memory.note(&served());
+        let path = memory.folder.join(FILE);
+        (memory, path, SystemTime::now() + Duration::from_secs(5))
+    }
+
     #[test]
     fn a_broken_or_hostile_file_is_no_file() {
         let cache = tempfile::tempdir().unwrap();
-        let memory = memory("https://hub", cache.path());
-        let now = SystemTime::now() + std::time::Duration::from_secs(5);
-        memory.note(&served());
-        let path = memory.folder.join(FILE);
+        let (memory, path, now) = noted(cache.path());
         let good = fs::read_to_string(&path).unwrap();
         let long = format!("{good}{}", " ".repeat(100_000));
+        let more = good.replace("{\"apiVersion", "{\"more\":1,\"apiVersion");
+        let elsewhere = good.replace("placement.kubernetes-fleet.io", "else.where");
         for (text, wanted) in [
             (good.clone(), true),
             (good[..good.len() - 3].to_owned(), false),
             (String::new(), false),
             ("null".to_owned(), false),
             (good.replace("Discovery", "Other"), false),
-            (
-                good.replace("{\"apiVersion", "{\"more\":1,\"apiVersion"),
-                false,
-            ),
-            (
-                good.replace("placement.kubernetes-fleet.io", "else.where"),
-                false,
-            ),
+            (more, false),
+            (elsewhere, false),
             (long, true),
         ] {
             fs::write(&path, &text).unwrap();
@@ -229,10 +230,7 @@ mod tests {
     fn a_file_that_others_may_write_and_a_link_are_not_believed() {
         use std::os::unix::fs::PermissionsExt;
         let cache = tempfile::tempdir().unwrap();
-        let memory = memory("https://hub", cache.path());
-        let now = SystemTime::now() + std::time::Duration::from_secs(5);
-        memory.note(&served());
-        let path = memory.folder.join(FILE);
+        let (memory, path, now) = noted(cache.path());
         let mode = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         mode(0o620);
         assert_eq!(memory.recall(now), None);

@@ -261,18 +261,13 @@ mod tests {
             assert_eq!(made.index(), Some("10"));
             assert!(made.is_latest() && made.is_master() && !made.is_made());
             assert_eq!(made.spec.resources.len(), other.len());
-            let values: Vec<_> = contents::in_order(text)
-                .into_iter()
-                .map(|it| it.value)
-                .collect();
-            assert_eq!(values, other);
+            let values = contents::in_order(text).into_iter().map(|it| it.value);
+            assert_eq!(values.collect::<Vec<_>>(), other);
         }
-        let parts = next(std::slice::from_ref(&a));
+        let parts = next(&[a]);
         known.put_latest_snapshot(parts.into_iter().map(|(part, _)| part));
-        assert_eq!(
-            known.latest_snapshot().and_then(|it| it.index()),
-            Some("10")
-        );
+        let latest = known.latest_snapshot().and_then(|it| it.index());
+        assert_eq!(latest, Some("10"));
         let survive: Vec<_> = versions(&known).iter().map(|it| it.survives).collect();
         assert_eq!(survive, [Some(9), None]);
     }
@@ -285,12 +280,8 @@ mod tests {
         let (known, texts) = hub(&[older, latest("1", &[config("a", "2")])]);
         let hash = |value: &str| {
             let parts = next_snapshot(&known, &texts, selected(&[config("a", value)])).unwrap();
-            parts[0]
-                .0
-                .meta
-                .annotation(names::RESOURCE_HASH)
-                .unwrap()
-                .to_owned()
+            let meta = &parts[0].0.meta;
+            meta.annotation(names::RESOURCE_HASH).unwrap().to_owned()
         };
         assert_eq!(hash("1"), "first");
         assert_eq!(hash("3"), "");
@@ -310,22 +301,17 @@ mod tests {
             objects.map(|it| it.value).collect::<Vec<_>>()
         };
         assert_eq!(next(&[config("a", "1")]), [Value::Null; 0]);
-        assert_eq!(
-            next(&[config("a", "2")]),
-            [secret.clone(), config("a", "2")]
-        );
+        let both = [secret.clone(), config("a", "2")];
+        assert_eq!(next(&both[1..]), both);
         let mut nowhere = selected(&[]);
-        nowhere
-            .unread
-            .insert((String::new(), "Namespace".to_owned()));
+        let namespace = (String::new(), "Namespace".to_owned());
+        nowhere.unread.insert(namespace);
         assert!(next_snapshot(&known, &texts, nowhere).is_none());
         // One of them was read.
         let mut other = secret;
         other["data"] = json!({"a": "b"});
-        assert_eq!(
-            next(&[other.clone(), config("a", "1")]),
-            [other, config("a", "1")]
-        );
+        let both = [other, config("a", "1")];
+        assert_eq!(next(&both), both);
     }
 
     #[test]
@@ -349,25 +335,25 @@ mod tests {
             let kinds: Vec<_> = objects.map(|it| it.identity.kind).collect();
             (kinds.join(" "), next.unclear.len())
         };
-        let is = |kinds: &str, unclear: usize| (kinds.to_owned(), unclear);
-        // It was placed before.
         let with = [latest("0", &[a.clone(), placed])];
-        let both = "ConfigMap ConfigMap StagedUpdateStrategy";
-        assert_eq!(next(&with, std::slice::from_ref(&a), SINCE), is("", 0));
-        assert_eq!(next(&with, &[a.clone(), b.clone()], SINCE), is(both, 0));
-        // It was there, and was not placed.
         let without = [latest("0", std::slice::from_ref(&a))];
-        assert_eq!(
-            next(&without, std::slice::from_ref(&a), SINCE - 1),
-            is("", 0)
-        );
-        assert_eq!(
-            next(&without, std::slice::from_ref(&b), SINCE - 1),
-            is("ConfigMap", 0)
-        );
-        // It came later, or there is no snapshot.
-        assert_eq!(next(&without, std::slice::from_ref(&a), SINCE), is("", 1));
-        assert_eq!(next(&[], &[a], SINCE), is("ConfigMap", 1));
+        let both = [a, b];
+        let (only_a, only_b) = (&both[..1], &both[1..]);
+        let all = "ConfigMap ConfigMap StagedUpdateStrategy";
+        for (snapshots, objects, created, kinds, unclear) in [
+            // It was placed before.
+            (&with[..], only_a, SINCE, "", 0),
+            (&with, &both, SINCE, all, 0),
+            // It was there, and was not placed.
+            (&without, only_a, SINCE - 1, "", 0),
+            (&without, only_b, SINCE - 1, "ConfigMap", 0),
+            // It came later, or there is no snapshot.
+            (&without, only_a, SINCE, "", 1),
+            (&[], only_a, SINCE, "ConfigMap", 1),
+        ] {
+            let found = next(snapshots, objects, created);
+            assert_eq!(found, (kinds.to_owned(), unclear));
+        }
     }
 
     #[test]
@@ -376,10 +362,8 @@ mod tests {
         let (none, texts) = hub(&[]);
         let first = next_snapshot(&none, &texts, selected(&objects)).unwrap();
         assert_eq!(first[0].0.meta.name, "shop-0-snapshot");
-        assert_eq!(
-            next_snapshot(&none, &texts, selected(&[])).unwrap().len(),
-            1
-        );
+        let empty = next_snapshot(&none, &texts, selected(&[])).unwrap();
+        assert_eq!(empty.len(), 1);
         let (some, _) = hub(&[latest("0", &objects)]);
         assert!(next_snapshot(&some, &ObjectTexts::new(), selected(&objects)).is_none());
         let (both, texts) = hub(&[latest("0", &objects), latest("1", &objects)]);
