@@ -15,7 +15,7 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::{PolicySnapshot, ResourceSnapshot};
 use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, reasons};
-use crate::words::distinct;
+use crate::words::{by_key, distinct};
 
 /// What is around a placement, whichever of its runs was asked about.
 #[derive(Debug, Clone)]
@@ -49,11 +49,8 @@ impl PlacementSurroundings {
         let snapshots = scope.kind(Concept::ResourceSnapshot);
         let policies = scope.kind(Concept::PolicySnapshot);
         let members = gathered.listing::<MemberCluster>(Kind::MemberCluster);
-        let mut binding_by_cluster: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (at, binding) in bindings.iter().enumerate() {
-            let cluster = binding.spec.cluster.clone();
-            binding_by_cluster.entry(cluster).or_default().push(at);
-        }
+        let places = bindings.iter().enumerate();
+        let binding_by_cluster = by_key(places.map(|(at, it)| (it.spec.cluster.clone(), at)));
         let names = runs.iter().map(|run| run.meta.name.clone());
         let run_by_name = names.zip(0..).collect();
         let names = members.iter().map(|member| member.meta.name.clone());

@@ -34,7 +34,7 @@ use crate::rollout::in_the_way::NewObjects;
 use crate::rollout::sent::{joined_again, sent_index, sent_namesakes};
 use crate::rollout::versions::{Version, versions};
 use crate::rollout::{ManifestTrouble, binding_trouble};
-use crate::words::{by_number, count, enumerate};
+use crate::words::{by_key, by_number, count, enumerate};
 
 /// What snapshots and overrides hold.
 pub struct PlanContents<'c> {
@@ -350,12 +350,8 @@ impl RunChanges {
 
     /// That some of these clusters fail for what the run does not change, as a clause for each object.
     pub fn fails_again(&self, is_meant: impl Fn(&String) -> bool) -> Vec<String> {
-        let mut objects = BTreeMap::<_, Vec<_>>::new();
         let meant = self.still_failing.iter().filter(|(name, _)| is_meant(name));
-        for (name, failing) in meant {
-            objects.entry(failing).or_default().push(name);
-        }
-        let objects = objects.into_iter();
+        let objects = by_key(meant.map(|(name, failing)| (failing, name))).into_iter();
         let clauses = objects.map(|(failing, names)| failing.describe(&names));
         clauses.collect()
     }

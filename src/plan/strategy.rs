@@ -1,12 +1,11 @@
 //! The strategy itself, whatever the clusters are.
 
-use std::collections::BTreeMap;
-
 use super::draft::PlanDraft;
 use super::{RefusalKind, StrategyChoice, Warning, WarningKind};
 use crate::kubefleet::strategy::Strategy;
 use crate::problems::{Problem, strategy_unreadable};
 use crate::report::ComposeText;
+use crate::words::by_key;
 
 /// Tells what the API server would refuse, and what a person should know.
 pub(super) fn check(draft: &mut PlanDraft<'_>) {
@@ -75,10 +74,8 @@ fn removal(draft: &mut PlanDraft<'_>, strategy: &Strategy) {
 /// Approval requests are named after the stage, and the controller takes one that exists for its
 /// own. Source: updaterun/execution.go:handleStageApprovalTask.
 fn names_twice(draft: &mut PlanDraft<'_>, strategy: &Strategy) {
-    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (at, stage) in strategy.spec.stages.iter().enumerate() {
-        places.entry(&stage.name).or_default().push(at);
-    }
+    let stages = strategy.spec.stages.iter().enumerate();
+    let places = by_key(stages.map(|(at, stage)| (stage.name.as_str(), at)));
     let object = draft.strategy_object();
     for (name, places) in places.into_iter().filter(|(_, places)| places.len() > 1) {
         let message = format!(

@@ -6,7 +6,7 @@ use crate::kubefleet::{Concept, Kind};
 use crate::report::ComposeText;
 use crate::rollout::overrides::origin;
 use crate::rollout::{DeliveryProgress, DeliveryState, NamespaceDelivery, Rollout};
-use crate::words::{CommandLine, count, enumerate};
+use crate::words::{CommandLine, count, enumerate, together};
 
 /// Of these clusters, those that have nothing of the placement yet, and to which no cluster placement has
 /// brought the namespace. `None` where that was not read, or where the namespace comes in another way.
@@ -82,14 +82,7 @@ pub fn with_delivery_steps<T: ComposeText>(
     clusters: &[&str],
     tail: &str,
 ) -> T {
-    let mut groups: Vec<(DeliveryState<'_>, Vec<&str>)> = Vec::new();
-    for cluster in clusters {
-        let state = delivery.state(cluster);
-        match groups.iter_mut().find(|(it, _)| *it == state) {
-            Some((_, on)) => on.push(cluster),
-            None => groups.push((state, vec![cluster])),
-        }
-    }
+    let groups = together(clusters.iter().map(|it| (delivery.state(it), *it)));
     let steps = groups
         .iter()
         .map(|(state, on)| steps_for(delivery, *state, &enumerate(on)));

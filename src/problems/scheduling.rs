@@ -9,7 +9,7 @@ use crate::kubefleet::messages::{FilterReason, ScheduleProblem, parse_decision};
 use crate::kubefleet::selector::{ClusterSelectorTerm, LabelSelector, PropertyRequirement};
 use crate::kubefleet::snapshot::{Decision as ClusterDecision, PolicySnapshot};
 use crate::rollout::near::{NearMiss, near_miss};
-use crate::words::said_if;
+use crate::words::{by_key, said_if};
 
 /// The clusters that the policy did not pick.
 fn left_out(policy: &PolicySnapshot) -> impl Iterator<Item = &ClusterDecision> {
@@ -26,8 +26,7 @@ pub fn not_picked<'p>(
     policy: &'p PolicySnapshot,
     inventory: &Inventory,
 ) -> BTreeMap<String, Vec<&'p str>> {
-    let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for decision in left_out(policy) {
+    by_key(left_out(policy).map(|decision| {
         let near = near(policy, inventory, decision)
             .map(|(_, near)| format!("has {}, needs {}", near.has, near.wanted));
         let member = inventory.member(&decision.cluster);
@@ -40,9 +39,8 @@ pub fn not_picked<'p>(
             None => String::new(),
         };
         let why = describe_reason(&decision.reason) + &detail;
-        groups.entry(why).or_default().push(&decision.cluster);
-    }
-    groups
+        (why, decision.cluster.as_str())
+    }))
 }
 
 /// What speaks against a cluster that was left out for what it is.

@@ -1,7 +1,7 @@
 //! What is in the way of the objects that a run would bring: other placements have put them there, or an
 //! earlier Work is still being deleted.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
@@ -16,6 +16,7 @@ use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::{ManifestIdentity, objects_added};
 use crate::kubefleet::work::{ManifestStatus, Work};
 use crate::kubefleet::{Concept, Conditions as _, ObjectRef, reasons};
+use crate::words::by_key;
 
 /// The objects that a placement would bring to clusters which do not have them.
 pub struct NewObjects<'c> {
@@ -155,18 +156,14 @@ pub fn in_the_way_ahead(rollout: &Rollout<'_>) -> Vec<InTheWay> {
         .scope
         .object(Concept::Placement, &inventory.placement_name);
     // Those with the same content and the same overrides get the same.
-    let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for cluster in rollout.still_to_reach() {
+    let groups = by_key(rollout.still_to_reach().map(|cluster| {
         let held = cluster.binding.and_then(|it| sent_index(inventory, it));
         let recorded = || cluster.recorded.override_names();
         let deleting = cluster.member.into_iter();
         let deleting = deleting.flat_map(|it| overrides::deleting(inventory, recorded(), it));
         let deleting: Vec<_> = deleting.map(OverrideSnapshot::object).collect();
-        groups
-            .entry((held, deleting))
-            .or_default()
-            .push(cluster.name);
-    }
+        ((held, deleting), cluster.name)
+    }));
     let mut new = NewObjects::new(placement);
     for ((held, deleting), clusters) in groups {
         let held = held.map(|index| Version::of_index(inventory, index));

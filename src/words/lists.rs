@@ -1,6 +1,6 @@
 //! Numbers and lists in a sentence.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Names in a sentence: `a`, `a and b`, `a, b and c`, `a, b, c and 7 more`.
 pub fn enumerate<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> String {
@@ -82,6 +82,15 @@ pub fn together<K: PartialEq, T>(found: impl IntoIterator<Item = (K, T)>) -> Vec
             Some((_, all)) => all.push(one),
             None => groups.push((key, vec![one])),
         }
+    }
+    groups
+}
+
+/// The same in the order of the keys.
+pub fn by_key<K: Ord, T>(found: impl IntoIterator<Item = (K, T)>) -> BTreeMap<K, Vec<T>> {
+    let mut groups: BTreeMap<K, Vec<T>> = BTreeMap::new();
+    for (key, one) in found {
+        groups.entry(key).or_default().push(one);
     }
     groups
 }

@@ -18,7 +18,8 @@ pub use closest::{closest, existing_names};
 pub use command::{CommandLine, CommandSpelling, as_next, leading, line};
 pub use hint::{Hint, HintLine};
 pub use lists::{
-    by_number, capital, count, distinct, enumerate, existing_indexes, list, said_if, together,
+    by_key, by_number, capital, count, distinct, enumerate, existing_indexes, list, said_if,
+    together,
 };
 pub use quoting::{is_harmful, push_visible, quote};
 pub use shown::{json, json_line, unmarked_text, unobeyed, yaml};

@@ -27,6 +27,7 @@ use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, Table};
 use crate::report::{NotChecked, RunFacts, TypeMeta};
 use crate::rollout::{Rollout, StageDefinition, TaskTime};
+use crate::words::by_key;
 
 /// List update strategies and the runs that use them
 ///
@@ -247,10 +248,7 @@ impl FoundStrategies {
         let wanted = |run: &UpdateRun| known.contains(&strategy_of(run));
         let row = |_: &Inventory, rollout: &Rollout<'_>| (strategy_of(rollout.run), user(rollout));
         let runs = runs::rows(reading, reach, evidence, wanted, row)?;
-        let mut users: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for (_, (strategy, user)) in runs.runs {
-            users.entry(strategy).or_default().push(user);
-        }
+        let users = by_key(runs.runs.into_iter().map(|(_, user)| user));
         gaps.extend(runs.gaps);
         Ok(Self {
             strategies,

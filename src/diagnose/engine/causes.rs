@@ -12,7 +12,7 @@ use crate::kubefleet::messages::essence;
 use crate::problems::steps;
 use crate::report::{CausedBy, Effect, FaultOrigin, Finding, Remedy, Severity, Verdict};
 use crate::rollout::content::{leaving_ahead, missing_content, overtaken as overtaken_clusters};
-use crate::words::{distinct, enumerate};
+use crate::words::{distinct, enumerate, together};
 
 /// Values shown of a finding about many clusters.
 const EVIDENCE_EACH: usize = 12;
@@ -291,13 +291,7 @@ fn resolve_first(code: &str, why: &str) -> Remedy {
 fn resolve_all<'b>(
     before: impl Iterator<Item = &'b (&'b str, Severity, &'b str)>,
 ) -> Option<Remedy> {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (code, _, why) in before {
-        match reasons.iter_mut().find(|(known, _)| known == why) {
-            Some((_, codes)) => codes.push(code),
-            None => reasons.push((why, vec![code])),
-        }
-    }
+    let reasons = together(before.map(|(code, _, why)| (*why, *code)));
     let part = |(at, (why, codes)): (usize, &(&str, Vec<&str>))| {
         let why = match codes.len() {
             1 => (*why).to_owned(),

@@ -1,10 +1,11 @@
 //! The permissions of the roles, as manifests that a hub takes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::{Role, Verb, of_role};
 use crate::kubefleet::kind::PLACEMENT_GROUP;
 use crate::kubefleet::{Kind, Scope};
+use crate::words::by_key;
 
 /// What begins the name of every role.
 const PREFIX: &str = "fleet-stage";
@@ -85,34 +86,21 @@ fn manifest(kind: &str, metadata: &str, rules: &RbacRules) -> String {
     let mut text = format!(
         "apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata:\n{metadata}rules:\n"
     );
-    let mut groups: Vec<_> = rules.iter().map(|(group, ..)| *group).collect();
-    groups.sort_unstable_by_key(|group| (*group != PLACEMENT_GROUP, *group));
-    groups.dedup();
-    for group in groups {
-        // Resources with the same verbs share a rule.
-        let mut by_verbs: BTreeMap<Vec<Verb>, Vec<&str>> = BTreeMap::new();
-        let resources: BTreeSet<_> = rules
-            .iter()
-            .filter(|(own, ..)| *own == group)
-            .map(|(_, resource, _)| resource.as_str())
-            .collect();
-        for resource in resources {
-            let verbs = rules
-                .iter()
-                .filter(|(own, name, _)| *own == group && name == resource)
-                .map(|(.., verb)| *verb)
-                .collect();
-            by_verbs.entry(verbs).or_default().push(resource);
-        }
-        for (verbs, resources) in by_verbs {
-            let verbs: Vec<_> = verbs.iter().map(|verb| verb.as_str()).collect();
-            let lines = [
-                format!("- apiGroups: [{group}]\n  resources:\n  - "),
-                resources.join("\n  - "),
-                format!("\n  verbs: [{}]\n", verbs.join(", ")),
-            ];
-            text.push_str(&lines.concat());
-        }
+    let rules = rules.iter();
+    let verbs = by_key(rules.map(|(group, resource, verb)| ((*group, resource.as_str()), *verb)));
+    // Resources with the same verbs share a rule.
+    let rules = by_key(verbs.into_iter().map(|((group, resource), verbs)| {
+        let rule = (group != PLACEMENT_GROUP, group, verbs);
+        (rule, resource)
+    }));
+    for ((_, group, verbs), resources) in rules {
+        let verbs: Vec<_> = verbs.iter().map(|verb| verb.as_str()).collect();
+        let lines = [
+            format!("- apiGroups: [{group}]\n  resources:\n  - "),
+            resources.join("\n  - "),
+            format!("\n  verbs: [{}]\n", verbs.join(", ")),
+        ];
+        text.push_str(&lines.concat());
     }
     text
 }

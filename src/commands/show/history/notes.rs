@@ -1,7 +1,5 @@
 //! What is to be known about a placement's past: the truths that no run tells of itself.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -9,7 +7,7 @@ use crate::diagnose::subjects::back::goes_back;
 use crate::inventory::{Inventory, choose};
 use crate::render::wrap::list;
 use crate::rollout::history::{History, RunEpisode, StepBack, VersionHolding};
-use crate::words::{CommandLine, enumerate};
+use crate::words::{CommandLine, by_key, enumerate};
 
 /// What a note says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -186,14 +184,8 @@ fn went_back(episode: &RunEpisode<'_>, step: &StepBack<'_>) -> HistoryNote {
 
 fn replaced(episode: &RunEpisode<'_>) -> Vec<HistoryNote> {
     let run = &episode.rollout.run;
-    let mut groups: BTreeMap<(Option<&str>, Option<&str>), Vec<&str>> = BTreeMap::new();
-    for replaced in episode.replaced.iter().filter(|replaced| !replaced.usual) {
-        groups
-            .entry((replaced.index, replaced.writer.as_deref()))
-            .or_default()
-            .push(replaced.cluster);
-    }
-    groups
+    let replaced = episode.replaced.iter().filter(|it| !it.usual);
+    by_key(replaced.map(|it| ((it.index, it.writer.as_deref()), it.cluster)))
         .into_iter()
         .map(|((index, writer), clusters)| {
             let has = match index {

@@ -1,7 +1,5 @@
 //! What is rendered: a snapshot, or what the placement selects now.
 
-use std::collections::BTreeMap;
-
 use crate::commands::gather::manifests::RenderMaterial;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::selected_content;
@@ -15,7 +13,7 @@ use crate::problems::refused_selector;
 use crate::report::NotChecked;
 use crate::rollout::versions::{Version, versions};
 use crate::ui::Ui;
-use crate::words::{Hint, distinct, enumerate};
+use crate::words::{Hint, by_key, distinct, enumerate};
 
 /// The word for what the placement selects now.
 const LIVE: &str = "live";
@@ -155,12 +153,8 @@ fn gaps(selected: &SelectedObjects, is_offline: bool) -> Vec<NotChecked> {
 
 /// What is left out, by reason.
 pub(super) fn left_out(left_out: &[LeftOut]) -> Vec<String> {
-    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for one in left_out {
-        let objects = reasons.entry(one.why).or_default();
-        objects.push(one.object.describe());
-    }
-    let reasons = reasons.into_iter();
+    let left_out = left_out.iter();
+    let reasons = by_key(left_out.map(|it| (it.why, it.object.describe()))).into_iter();
     reasons
         .map(|(why, objects)| format!("left out, because {why}: {}", enumerate(objects)))
         .collect()

@@ -12,7 +12,7 @@ use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::report::Remedy;
 use crate::rollout::ManifestTrouble;
-use crate::words::after_colon;
+use crate::words::{after_colon, by_key};
 
 /// `ManifestApplyFailed`, `FailedToFindObjInMemberCluster` and the like, where no other rule knows
 /// the cause. Source: workapplier/process.go, apply.go.
@@ -54,14 +54,8 @@ fn shared_refusal<'m>(manifest: &'m ManifestTrouble<'_>) -> Option<(String, &'m 
 
 fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     // The same object may be refused for another reason elsewhere: what is true of most comes first.
-    let mut reasons: BTreeMap<String, Vec<_>> = BTreeMap::new();
-    for (failing, manifest) in &affected.all {
-        let refused = refused_by(&manifest.problem);
-        reasons
-            .entry(refused)
-            .or_default()
-            .push((*failing, *manifest));
-    }
+    let all = affected.all.iter();
+    let reasons = by_key(all.map(|it| (refused_by(&it.1.problem), *it)));
     let mut reasons: Vec<_> = reasons
         .into_values()
         .filter_map(|all| AffectedObject::new(affected.cx, all))

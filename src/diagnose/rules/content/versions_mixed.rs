@@ -1,7 +1,5 @@
 //! The clusters of a placement are on different versions, and no run is about to change that.
 
-use std::collections::BTreeMap;
-
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
@@ -10,7 +8,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::rollout::life;
 use crate::rollout::sent::sent_index;
 use crate::rollout::{rollback, rollout_started};
-use crate::words::CommandLine;
+use crate::words::{CommandLine, by_key};
 
 /// Bindings with different snapshots while no run on the placement is under way. Each run says
 /// `Succeeded` of itself; only the bindings tell. See section "measured" of the decisions.
@@ -22,15 +20,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     }
     let (inventory, without_run) = (cx.inventory, cx.run().is_none());
-    let mut versions: BTreeMap<&str, Vec<_>> = BTreeMap::new();
     let has_content = |it: &&Binding| !it.spec.snapshot.is_empty();
-    for binding in inventory.staying().filter(has_content) {
+    let versions = by_key(inventory.staying().filter(has_content).map(|binding| {
         let sent = sent_index(inventory, binding);
-        versions
-            .entry(sent.unwrap_or(&binding.spec.snapshot))
-            .or_default()
-            .push(binding);
-    }
+        (sent.unwrap_or(&binding.spec.snapshot), binding)
+    }));
     if versions.len() < 2 {
         return Vec::new();
     }
