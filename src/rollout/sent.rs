@@ -262,7 +262,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::rollout::life::tests::{OWN, SINCE, at, inventory, placement, run, snapshot};
+    use crate::rollout::life::tests::{
+        OWN, SINCE, at, inventory, member, placement, run, snapshot,
+    };
 
     /// A binding at a generation, which a run released at another, and whose content was available then.
     fn binding(index: &str, generation: i64, released: i64) -> Value {
@@ -288,13 +290,6 @@ mod tests {
             "status": {"conditions": [
                 condition(reasons::ROLLOUT_STARTED, released), condition(reasons::AVAILABLE, ""),
             ]},
-        })
-    }
-
-    fn member(created: i64) -> Value {
-        json!({
-            "apiVersion": "cluster.kubernetes-fleet.io/v1beta1", "kind": "MemberCluster",
-            "metadata": {"name": "member-1", "creationTimestamp": at(created).to_string()},
         })
     }
 
@@ -331,12 +326,7 @@ mod tests {
     #[test]
     fn a_snapshot_that_was_created_after_the_run_is_a_namesake() {
         let writer = |index: &str, since: i64, created: i64| {
-            let times = [
-                Some(since),
-                Some(since + 1),
-                Some(since + 10),
-                Some(since + 30),
-            ];
+            let times = [0, 1, 10, 30].map(|more| Some(since + more));
             let inventory = inventory(&[
                 placement(),
                 snapshot("1", OWN, Some(created)),
@@ -361,14 +351,16 @@ mod tests {
     #[test]
     fn a_change_of_the_scheduler_leaves_what_is_there_unless_the_cluster_joined_again() {
         let done = Some(SINCE + 30);
-        let has = |available| (Some("1".to_owned()), available);
-        assert_eq!(seen(binding("1", 3, 2), done, &[]), has(false));
-        assert_eq!(seen(binding("1", 3, 2), done, &[member(SINCE)]), has(true));
-        let joined = [member(SINCE + 60)];
-        assert_eq!(seen(binding("1", 3, 2), done, &joined), has(false));
-        assert_eq!(
-            seen(binding("0", 3, 2), done, &joined),
-            (Some("0".to_owned()), false)
-        );
+        let has = |index: &str, available| (Some(index.to_owned()), available);
+        let joined = |second: i64| {
+            let mut member = member("member-1", second);
+            member["metadata"]["creationTimestamp"] = at(second).to_string().into();
+            [member]
+        };
+        assert_eq!(seen(binding("1", 3, 2), done, &[]), has("1", false));
+        let (before, after) = (joined(SINCE), joined(SINCE + 60));
+        assert_eq!(seen(binding("1", 3, 2), done, &before), has("1", true));
+        assert_eq!(seen(binding("1", 3, 2), done, &after), has("1", false));
+        assert_eq!(seen(binding("0", 3, 2), done, &after), has("0", false));
     }
 }

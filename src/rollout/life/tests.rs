@@ -210,11 +210,8 @@ fn an_index_means_the_snapshot_that_had_it_when_the_run_was_taken_up() {
         let all = inventory(&[placement(), web.clone(), own.clone()]);
         let used = |all: &Inventory| used(all, only_run(all), all.snapshot("0").unwrap());
         assert_eq!(used(&all), present, "{created:?}");
-        assert_eq!(
-            used(&inventory(&[web.clone(), own.clone()])),
-            unknown,
-            "{created:?}"
-        );
+        let all = inventory(&[web, own.clone()]);
+        assert_eq!(used(&all), unknown, "{created:?}");
         // A condition without a time decides nothing.
         let timeless = run("web", "0", [Some(taken_up), None, None, None]);
         assert_eq!(used(&inventory(&[placement(), timeless, own])), Unknown);
@@ -235,16 +232,12 @@ fn an_earlier_life_has_none_of_the_snapshots_of_today() {
     };
     // Whatever its time says: a snapshot of the present placement.
     let own = snapshot("0", OWN, None);
-    assert_eq!(
-        used(&inventory(&[placement(), old(), own])),
-        (SnapshotMatch::Another, true)
-    );
+    let all = inventory(&[placement(), old(), own]);
+    assert_eq!(used(&all), (SnapshotMatch::Another, true));
     // One that its placement left behind.
     let left = snapshot("0", "other", Some(before - 10));
-    assert_eq!(
-        used(&inventory(&[placement(), old(), left])),
-        (SnapshotMatch::Same, true)
-    );
+    let all = inventory(&[placement(), old(), left]);
+    assert_eq!(used(&all), (SnapshotMatch::Same, true));
     assert!(is_run_foreign(&[placement(), old()]));
 }
 
@@ -285,13 +278,17 @@ pub(crate) fn binding(index: &str, created: i64) -> Value {
 fn nothing_is_said_of_the_present_for_runs_of_an_earlier_life() {
     let old = |index| run("old", index, [100, 100, 110, 170].map(Some));
     let new = |index| run("new", index, [2_000, 2_000, 2_010, 2_070].map(Some));
-    let all = inventory(&[
-        placement(),
-        snapshot("0", OWN, Some(1_990)),
-        old("0"),
-        new("0"),
-        binding("0", 1_500),
-    ]);
+    let own = || snapshot("0", OWN, Some(1_990));
+    let with = |index| {
+        inventory(&[
+            placement(),
+            own(),
+            old(index),
+            new("0"),
+            binding("0", 1_500),
+        ])
+    };
+    let all = with("0");
     let history = crate::rollout::history::history(&all);
     let held = history.runs.iter();
     let held: Vec<_> = held.map(|it| (it.earlier, it.holds.len())).collect();
@@ -300,24 +297,14 @@ fn nothing_is_said_of_the_present_for_runs_of_an_earlier_life() {
     let names: Vec<_> = versions[0].runs.iter().map(|run| &run.meta.name).collect();
     assert_eq!(names, ["new"]);
     // An index that only an earlier life had is no version of today, and going from it is no way back.
-    let all = inventory(&[
-        placement(),
-        snapshot("0", OWN, Some(1_990)),
-        old("5"),
-        new("0"),
-        binding("0", 1_500),
-    ]);
+    let all = with("5");
     assert_eq!(crate::rollout::versions::versions(&all).len(), 1);
     let history = crate::rollout::history::history(&all);
-    assert!(
-        history
-            .runs
-            .iter()
-            .all(|run| run.steps_back.is_empty() && run.replaced.is_empty())
-    );
+    let mut runs = history.runs.iter();
+    assert!(runs.all(|run| run.steps_back.is_empty() && run.replaced.is_empty()));
     // What it has still to do, it does with the snapshot that has the name now.
     let waiting = run("old", "0", [Some(100), Some(100), None, None]);
-    let all = inventory(&[placement(), snapshot("0", OWN, Some(1_990)), waiting]);
+    let all = inventory(&[placement(), own(), waiting]);
     assert_eq!(crate::rollout::versions::versions(&all)[0].runs.len(), 1);
 }
 

@@ -2,7 +2,9 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::kubefleet::names;
-use crate::rollout::life::tests::{OWN, SINCE, at, binding, inventory, placement, run, snapshot};
+use crate::rollout::life::tests::{
+    OWN, SINCE, at, binding, inventory, member, placement, run, snapshot,
+};
 
 /// A run that was taken up at once, began after ten seconds and took a minute.
 fn done(name: &str, index: &str, second: i64) -> Value {
@@ -515,10 +517,11 @@ fn what_is_newer_is_no_way_back() {
 #[test]
 fn a_run_that_has_not_begun_is_told_from_the_one_before() {
     let idle = resting("later", "2", DAY + 400);
-    let objects = |last: Value, later: Value| {
-        let objects = [placement(), own("1", DAY), own("2", DAY + 300)];
-        let runs = [done("first", "1", DAY + 10), last, later];
-        inventory(&objects.into_iter().chain(runs).collect::<Vec<_>>())
+    let with = |others: &[&Value]| {
+        let mut all = vec![placement(), own("1", DAY), own("2", DAY + 300)];
+        all.push(done("first", "1", DAY + 10));
+        all.extend(others.iter().copied().cloned());
+        inventory(&all)
     };
     let found = |all: &Inventory| {
         let current = current(all).unwrap();
@@ -526,24 +529,17 @@ fn a_run_that_has_not_begun_is_told_from_the_one_before() {
     };
     let named = Some("later".to_owned());
     let succeeded = done("second", "2", DAY + 110);
-    assert_eq!(found(&objects(succeeded.clone(), idle.clone())), named);
+    assert_eq!(found(&with(&[&succeeded, &idle])), named);
     // What was created before the other ended may have been meant to come first.
     let before = resting("later", "2", DAY + 100);
-    assert_eq!(found(&objects(succeeded.clone(), before)), None);
+    assert_eq!(found(&with(&[&succeeded, &before])), None);
     // A run that is under way is what there is to take back.
-    assert_eq!(
-        found(&objects(under_way("second", "2", DAY + 110), idle)),
-        None
-    );
+    let goes_on = under_way("second", "2", DAY + 110);
+    assert_eq!(found(&with(&[&goes_on, &idle])), None);
     // One that has begun is the current one.
-    let begun = under_way("later", "2", DAY + 400);
-    assert_eq!(found(&objects(succeeded.clone(), begun)), None);
+    let mut sits = under_way("later", "2", DAY + 400);
+    assert_eq!(found(&with(&[&succeeded, &sits])), None);
     // So is one that sits at a cluster which had the content already and fails with it: no start is noted there.
-    let mut sits = run(
-        "later",
-        "2",
-        [Some(DAY + 400), Some(DAY + 400), Some(DAY + 410), None],
-    );
     sits["status"]["stagesStatus"][0] =
         json!({"stageName": "all", "clusters": [{"clusterName": "member-1"}]});
     let has = |index: &str| {
@@ -551,24 +547,13 @@ fn a_run_that_has_not_begun_is_told_from_the_one_before() {
         has["status"]["conditions"] = json!([{"type": "RolloutStarted", "status": "True"}]);
         has
     };
-    let with = |sits: &Value, has: Value| {
-        let objects = [placement(), own("1", DAY), own("2", DAY + 300)];
-        let others = [
-            done("first", "1", DAY + 10),
-            succeeded.clone(),
-            sits.clone(),
-            has,
-        ];
-        inventory(&objects.into_iter().chain(others).collect::<Vec<_>>())
-    };
-    let all = with(&sits, has("2"));
+    let all = with(&[&succeeded, &sits, &has("2")]);
     assert_eq!(found(&all), None);
-    assert_eq!(current(&all).unwrap().meta.name, "later");
-    assert_eq!(
-        first_update(&all, current(&all).unwrap()),
-        Some(at(DAY + 410))
-    );
-    assert_eq!(found(&with(&sits, has("1"))), named);
+    let current = current(&all).unwrap();
+    assert_eq!(current.meta.name, "later");
+    assert_eq!(first_update(&all, current), Some(at(DAY + 410)));
+    let all = with(&[&succeeded, &sits, &has("1")]);
+    assert_eq!(found(&all), named);
 }
 
 #[test]
@@ -799,11 +784,8 @@ fn overrides_that_were_added_since_are_named() {
     content["spec"]["selectedResources"] = json!([
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "app", "namespace": "shop"}},
     ]);
-    let member = json!({
-        "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
-        "kind": "MemberCluster",
-        "metadata": {"name": "member-1", "labels": {"tier": "prod"}},
-    });
+    let mut member = member("member-1", DAY);
+    member["metadata"]["labels"] = json!({"tier": "prod"});
     let over = |name: &str, kind: &str, tier: &str| {
         let mut over = override_snapshot(name, 0, true);
         over["spec"] = json!({"overrideSpec": {
