@@ -157,12 +157,9 @@ fn a_watch_lists_and_goes_on_from_there() {
 fn one_object_and_labels_are_selected_by_the_server() {
     let named = HubQuery::named(Kind::StagedUpdateRun, "team-a", "x");
     let label = HubQuery::labelled(Kind::ResourceBinding, "team-a", "a/b", "c");
+    let by_name = "stagedupdateruns?fieldSelector=metadata.name%3Dx";
     for (query, wanted, limit) in [
-        (
-            named,
-            "stagedupdateruns?fieldSelector=metadata.name%3Dx",
-            500,
-        ),
+        (named, by_name, 500),
         (label, "resourcebindings?labelSelector=a%2Fb%3Dc", 5000),
     ] {
         let hub = FakeHub::new(vec![list_of(query.kind.name(), 10, "")]);
@@ -170,11 +167,8 @@ fn one_object_and_labels_are_selected_by_the_server() {
         assert_eq!(told(&mut watch, 1), ["="]);
         let base = "/apis/placement.kubernetes-fleet.io/v1beta1/namespaces/team-a";
         assert_eq!(hub.server.asked(), format!("{base}/{wanted}&limit={limit}"));
-        assert!(
-            hub.server
-                .asked()
-                .starts_with(&format!("{base}/{wanted}&watch=true"))
-        );
+        let watch = format!("{base}/{wanted}&watch=true");
+        assert!(hub.server.asked().starts_with(&watch));
     }
 }
 
@@ -217,13 +211,11 @@ fn what_was_missed_is_told_once() {
         answer(410, r#"{"kind":"Status","message":"too old"}"#),
         answer(400, r#"{"kind":"Status","message":"invalid"}"#),
     ] {
+        let again = [run("a", "1", 11), run("c", "9", 28), run("d", "4", 29)];
         let hub = FakeHub::new(vec![
             list(10, &[run("a", "1", 5), run("b", "2", 6), run("c", "3", 7)]),
             expired.clone(),
-            list(
-                30,
-                &[run("a", "1", 11), run("c", "9", 28), run("d", "4", 29)],
-            ),
+            list(30, &again),
             ServerReply::Silent(vec![event("MODIFIED", &run("d", "4", 31))]),
         ]);
         let mut watch = hub.watch(&[all()]);
@@ -287,10 +279,8 @@ fn what_stays_refused_ends_a_watch() {
         assert_eq!(told(&mut watch, 1), [format!("ended: {words}")]);
         let hub = FakeHub::new(vec![list(10, &[]), refused(code)]);
         let mut watch = hub.watch(&[all()]);
-        assert_eq!(
-            told(&mut watch, 2),
-            ["=".to_owned(), format!("ended: {words}")]
-        );
+        let ended = format!("ended: {words}");
+        assert_eq!(told(&mut watch, 2), ["=", ended.as_str()]);
     }
 }
 
@@ -405,9 +395,7 @@ fn a_mirror_answers_with_what_is_true_now() {
     for _ in 0..10 {
         let answer = mirror.answer(&[all()]);
         let objects = answer[0].objects.iter();
-        names = objects
-            .map(|object| object.body.meta().name.clone())
-            .collect();
+        names = objects.map(|it| it.body.meta().name.clone()).collect();
         if names == ["b"] {
             break;
         }

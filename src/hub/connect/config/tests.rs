@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use proptest::prelude::*;
 
@@ -68,6 +69,13 @@ impl Files {
     }
 }
 
+fn named(path: PathBuf) -> ConnectionFlags {
+    ConnectionFlags {
+        kubeconfig: Some(path),
+        ..ConnectionFlags::default()
+    }
+}
+
 #[test]
 fn a_list_may_name_files_that_do_not_exist() {
     let files = Files::new().list(&["missing", "one", "two"]);
@@ -98,11 +106,7 @@ contexts:
 - {name: nowhere, context: {cluster: c, user: me}}
 ";
     std::fs::write(&path, text).unwrap();
-    let flags = ConnectionFlags {
-        kubeconfig: Some(path),
-        ..ConnectionFlags::default()
-    };
-    let known = contexts(&flags, &|_| None).unwrap();
+    let known = contexts(&named(path), &|_| None).unwrap();
     let place = |name: &str| {
         let known = known.iter().find(|(known, _)| known == name).unwrap();
         known.1.clone()
@@ -125,15 +129,9 @@ fn a_list_of_missing_files_is_an_error() {
 #[test]
 fn a_named_file_must_exist_and_stands_alone() {
     let files = Files::new().list(&["one"]);
-    let flags = |name: &str| ConnectionFlags {
-        kubeconfig: Some(files.dir.path().join(name)),
-        ..ConnectionFlags::default()
-    };
-    assert_eq!(files.resolve(&flags("two")).unwrap().context, "other");
-    assert!(matches!(
-        files.resolve(&flags("missing")),
-        Err(HubError::Config(_))
-    ));
+    let resolved = |name: &str| files.resolve(&named(files.dir.path().join(name)));
+    assert_eq!(resolved("two").unwrap().context, "other");
+    assert!(matches!(resolved("missing"), Err(HubError::Config(_))));
 }
 
 #[test]
@@ -165,19 +163,11 @@ fn flags_win_over_files() {
     let tls = settings.tls.as_ref().unwrap();
     assert_eq!(tls.name.to_str(), "hub.internal");
     assert!(matches!(tls.trust, Trust::Any));
-    let headers: Vec<_> = settings
-        .headers
-        .iter()
-        .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
-        .collect();
-    assert_eq!(
-        headers,
-        [
-            "impersonate-user: jane",
-            "impersonate-uid: 17",
-            "impersonate-group: ops"
-        ]
-    );
+    let headers = settings.headers.iter();
+    let headers = headers.map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()));
+    let headers: Vec<_> = headers.collect();
+    let wanted = "impersonate-user: jane, impersonate-uid: 17, impersonate-group: ops";
+    assert_eq!(headers.join(", "), wanted);
     assert_eq!(who(&settings), "Bearer two");
 }
 
@@ -262,10 +252,8 @@ fn rare_users_and_names_are_taken_as_kubectl_takes_them() {
     assert!(plain.tls.is_none() && plain.headers.is_empty());
     assert_eq!(who(&plain), "");
     let said = of(&format!("{TLS}, tls-server-name: 'S3CR3T!'"), "").unwrap_err();
-    assert!(
-        said.contains("not a valid name for a certificate"),
-        "{said}"
-    );
+    let why = "not a valid name for a certificate";
+    assert!(said.contains(why), "{said}");
     assert!(!said.contains("S3CR3T"), "{said}");
 }
 
@@ -275,11 +263,8 @@ fn a_flag_lets_a_server_be_anyone_in_spite_of_an_authority() {
         insecure: true,
         ..ConnectionFlags::default()
     };
-    let settings = of_flags(
-        "server: 'https://hub', certificate-authority-data: AAAA",
-        "",
-        flags,
-    );
+    let cluster = "server: 'https://hub', certificate-authority-data: AAAA";
+    let settings = of_flags(cluster, "", flags);
     assert!(matches!(settings.unwrap().tls.unwrap().trust, Trust::Any));
 }
 

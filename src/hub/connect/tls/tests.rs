@@ -54,11 +54,9 @@ fn a_certificate_that_is_itself_trusted_needs_no_authority() {
     assert_eq!(verify(&plain, &plain, "hub.example"), Ok(()));
     assert_eq!(verify(&plain, &plain, "10.0.0.1"), Ok(()));
     own.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let also_authority = alone(&own);
-    assert_eq!(
-        verify(&also_authority, &also_authority, "hub.example"),
-        Ok(())
-    );
+    let authority_too = alone(&own);
+    let said = verify(&authority_too, &authority_too, "hub.example");
+    assert_eq!(said, Ok(()));
     // So is one that another authority has signed, which nobody trusts.
     let root = authority("root");
     let leaf = signed(&params("hub", &["hub.example"]), &root);
@@ -73,11 +71,8 @@ fn a_certificate_that_is_itself_trusted_needs_no_authority() {
 fn a_trusted_certificate_is_checked_like_any_other() {
     let own = params("hub", &["hub.example"]);
     let plain = alone(&own);
-    let why = verify(&plain, &plain, "other.example").unwrap_err();
-    assert_eq!(
-        why,
-        "the server's certificate (CN=hub) is valid for hub.example, not for other.example"
-    );
+    let why = "the server's certificate (CN=hub) is valid for hub.example, not for other.example";
+    assert_eq!(verify(&plain, &plain, "other.example").unwrap_err(), why);
     let of = |change: &dyn Fn(&mut CertificateParams)| {
         let mut own = own.clone();
         change(&mut own);
@@ -105,10 +100,8 @@ fn bundles_and_identities_are_checked() {
     let read =
         |certificate: &str, key: &str| ClientIdentity::read(certificate.as_bytes(), key.as_bytes());
     assert!(read(&certificate, &key.serialize_pem()).is_ok());
-    assert_eq!(
-        read(&certificate, &other.serialize_pem()).unwrap_err(),
-        "the key does not match the certificate"
-    );
+    let why = read(&certificate, &other.serialize_pem()).unwrap_err();
+    assert_eq!(why, "the key does not match the certificate");
     for (certificate, key) in [
         ("", key.serialize_pem()),
         ("S3CR3T", key.serialize_pem()),

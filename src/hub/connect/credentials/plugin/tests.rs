@@ -54,12 +54,8 @@ fn an_answer_is_read_by_kubectls_rules() {
     let given = status(r#"{"clientCertificateData":"c","clientKeyData":"k"}"#).unwrap();
     assert!(given.token.is_none() && given.certificate.is_some());
     // YAML is as good.
-    assert!(
-        of(&format!(
-            "kind: ExecCredential\napiVersion: {V1}\nstatus: {{token: t}}\n"
-        ))
-        .is_ok()
-    );
+    let yaml = format!("kind: ExecCredential\napiVersion: {V1}\nstatus: {{token: t}}\n");
+    assert!(of(&yaml).is_ok());
     for wrong in [
         "{}",
         "null",
@@ -73,13 +69,8 @@ fn an_answer_is_read_by_kubectls_rules() {
         let why = status(wrong).unwrap_err();
         assert!(!why.contains("S3CR3T"), "{why}");
     }
-    for wrong in [
-        "",
-        "S3CR3T",
-        "{",
-        "[]",
-        r#"{"kind":"ExecCredential","apiVersion":"v2"}"#,
-    ] {
+    let other = r#"{"kind":"ExecCredential","apiVersion":"v2"}"#;
+    for wrong in ["", "S3CR3T", "{", "[]", other] {
         assert!(of(wrong).is_err(), "{wrong}");
     }
 }
