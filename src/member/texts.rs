@@ -136,50 +136,24 @@ pub const fn exit_code(code: i64) -> Option<&'static str> {
 mod tests {
     use super::{PullProblem as P, pull_problem, unschedulable};
 
-    /// Texts of containerd, CRI-O and the kubelet.
+    /// Texts of containerd, CRI-O and the kubelet, and what each tells.
+    const TEXTS: &str = r#"
+NotFound <= Back-off pulling image "nginx:1.20-nope": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "docker.io/library/nginx:1.20-nope": failed to resolve reference "docker.io/library/nginx:1.20-nope": docker.io/library/nginx:1.20-nope: not found
+Denied <= pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed
+Denied <= failed to authorize: failed to fetch anonymous token: unexpected status from GET request to https://registry.example/token: 401 Unauthorized
+Unreachable <= failed to do request: Head "https://registry.example/v2/web/manifests/1": dial tcp: lookup registry.example on 10.0.0.10:53: no such host
+Certificate <= tls: failed to verify certificate: x509: certificate signed by unknown authority
+RateLimit <= 429 Too Many Requests - Server message: toomanyrequests: You have reached your unauthenticated pull rate limit
+Platform <= no match for platform in manifest: not found
+Other <= Back-off pulling image "nginx:1.20-nope"
+"#;
+
     #[test]
     fn pull_problems_are_told_apart() {
-        let cases = [
-            (
-                "Back-off pulling image \"nginx:1.20-nope\": ErrImagePull: rpc error: code = NotFound \
-                 desc = failed to pull and unpack image \"docker.io/library/nginx:1.20-nope\": failed \
-                 to resolve reference \"docker.io/library/nginx:1.20-nope\": \
-                 docker.io/library/nginx:1.20-nope: not found",
-                P::NotFound,
-            ),
-            (
-                "pull access denied, repository does not exist or may require authorization: server \
-                 message: insufficient_scope: authorization failed",
-                P::Denied,
-            ),
-            (
-                "failed to authorize: failed to fetch anonymous token: unexpected status from GET \
-                 request to https://registry.example/token: 401 Unauthorized",
-                P::Denied,
-            ),
-            (
-                "failed to do request: Head \"https://registry.example/v2/web/manifests/1\": dial tcp: \
-                 lookup registry.example on 10.0.0.10:53: no such host",
-                P::Unreachable,
-            ),
-            (
-                "tls: failed to verify certificate: x509: certificate signed by unknown authority",
-                P::Certificate,
-            ),
-            (
-                "429 Too Many Requests - Server message: toomanyrequests: You have reached your \
-                 unauthenticated pull rate limit",
-                P::RateLimit,
-            ),
-            ("no match for platform in manifest: not found", P::Platform),
-            ("Back-off pulling image \"nginx:1.20-nope\"", P::Other),
-        ];
-        for (message, problem) in cases {
-            assert_eq!(
-                pull_problem("ImagePullBackOff", message),
-                problem,
-                "{message}"
-            );
+        for line in TEXTS.trim().lines() {
+            let (problem, message) = line.split_once(" <= ").unwrap();
+            let found = pull_problem("ImagePullBackOff", message);
+            assert_eq!(format!("{found:?}"), problem, "{message}");
         }
         assert_eq!(pull_problem("InvalidImageName", "x"), P::InvalidName);
         assert_eq!(pull_problem("ErrImageNeverPull", "x"), P::NeverPull);
@@ -192,10 +166,8 @@ mod tests {
              cpu. preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 \
              No preemption victims found for incoming pod.",
         );
-        assert_eq!(
-            read.reasons,
-            "1 node(s) had untolerated taint {dedicated: gpu}, 2 Insufficient cpu"
-        );
+        let reasons = "1 node(s) had untolerated taint {dedicated: gpu}, 2 Insufficient cpu";
+        assert_eq!(read.reasons, reasons);
         assert!(read.insufficient && read.taints && !read.placement && !read.no_nodes);
         let read = unschedulable("no nodes available to schedule pods");
         assert!(read.no_nodes);

@@ -327,20 +327,10 @@ mod tests {
     #[test]
     fn a_lack_of_rights_is_told_from_an_objection() {
         let run = "stagedupdateruns.placement.kubernetes-fleet.io \"t-2\" is forbidden: ";
-        for (why, wanted) in [
-            (
-                "unable to create new content in namespace te because it is being terminated",
-                true,
-            ),
-            (
-                "exceeded quota: runs, requested: count/stagedupdateruns=1",
-                true,
-            ),
-            (
-                "User \"ci\" cannot create resource \"stagedupdateruns\" in API group",
-                false,
-            ),
-        ] {
+        let goes = "unable to create new content in namespace te because it is being terminated";
+        let quota = "exceeded quota: runs, requested: count/stagedupdateruns=1";
+        let rights = "User \"ci\" cannot create resource \"stagedupdateruns\" in API group";
+        for (why, wanted) in [(goes, true), (quota, true), (rights, false)] {
             assert_eq!(is_of_admission(&format!("{run}{why}")), wanted, "{why}");
         }
         assert!(!is_of_admission("blocked by the proxy"));

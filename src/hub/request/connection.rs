@@ -582,42 +582,31 @@ mod tests {
     #[test]
     fn a_connection_without_trust_is_told_from_no_connection() {
         let url = "https://hub".to_owned();
-        let why = rustls::Error::DecryptError;
-        assert_eq!(
-            failed(ErrorKind::InvalidData, why.clone()),
-            HubError::Tls {
-                url: url.clone(),
-                why: why.to_string()
-            }
-        );
-        assert_eq!(
-            failed(ErrorKind::ConnectionRefused, "refused"),
-            HubError::Unreachable {
-                url,
-                why: "refused".to_owned()
-            }
-        );
-        assert_eq!(
-            failed(ErrorKind::ConnectionReset, "reset"),
-            HubError::Broken("the connection was closed: reset".to_owned())
-        );
+        let error = rustls::Error::DecryptError;
+        let tls = HubError::Tls {
+            url: url.clone(),
+            why: error.to_string(),
+        };
+        assert_eq!(failed(ErrorKind::InvalidData, error), tls);
+        let why = "refused".to_owned();
+        let away = HubError::Unreachable { url, why };
+        assert_eq!(failed(ErrorKind::ConnectionRefused, "refused"), away);
+        let closed = HubError::Broken("the connection was closed: reset".to_owned());
+        assert_eq!(failed(ErrorKind::ConnectionReset, "reset"), closed);
     }
 
     #[test]
     fn the_servers_words_are_kept() {
         let body = br#"{"kind":"Status","message":"runs is forbidden: no","reason":"Forbidden"}"#;
-        assert_eq!(
-            refusal(StatusCode::FORBIDDEN, body),
-            HubError::Forbidden("runs is forbidden: no".into())
-        );
-        assert_eq!(
-            refusal(StatusCode::BAD_GATEWAY, b"<html>\n<p>x</p>"),
-            HubError::Refused {
-                code: 502,
-                message: "Bad Gateway".into(),
-                reason: String::new()
-            }
-        );
+        let forbidden = HubError::Forbidden("runs is forbidden: no".into());
+        assert_eq!(refusal(StatusCode::FORBIDDEN, body), forbidden);
+        let refused = HubError::Refused {
+            code: 502,
+            message: "Bad Gateway".into(),
+            reason: String::new(),
+        };
+        let page = b"<html>\n<p>x</p>";
+        assert_eq!(refusal(StatusCode::BAD_GATEWAY, page), refused);
     }
 
     #[test]

@@ -329,29 +329,20 @@ mod tests {
         assert_eq!(error.message, "it was forbidden");
         let late = || failed().telling(ToldChange::Last);
         let error = midway(late(), &launch, &record);
-        assert_eq!(
-            error.message,
-            "it was forbidden; ClusterStagedUpdateRun new was not created"
-        );
+        let not_made = "ClusterStagedUpdateRun new was not created";
+        assert_eq!(error.message, format!("it was forbidden; {not_made}"));
         record.did("deleted old");
         record.is_made = true;
         let error = midway(failed(), &launch, &record);
-        assert_eq!(
-            (error.message.as_str(), error.told),
-            ("it was forbidden", ToldChange::Nothing)
-        );
+        assert_eq!(error.message, "it was forbidden");
+        assert_eq!(error.told, ToldChange::Nothing);
         record.is_made = false;
         let error = midway(failed(), &launch, &record);
-        assert_eq!(
-            error.message,
-            "it was forbidden; already done: deleted old; ClusterStagedUpdateRun new was not \
-             created"
-        );
+        let done = format!("it was forbidden; already done: deleted old; {not_made}");
+        assert_eq!(error.message, done);
         let hint = error.hint.unwrap().to_string();
-        assert!(
-            hint.starts_with("ask\ncomplete it with:\n  kubectl fleet-stage run new "),
-            "{hint}"
-        );
+        let next = "ask\ncomplete it with:\n  kubectl fleet-stage run new ";
+        assert!(hint.starts_with(next), "{hint}");
         assert_eq!(error.told, ToldChange::All);
     }
 }

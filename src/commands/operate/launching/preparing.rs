@@ -151,25 +151,19 @@ mod tests {
             (error.message, error.hint.unwrap().to_string())
         };
         let (message, hint) = told(&[]);
-        assert_eq!(
-            message,
-            "interrupted; old, web-1 and web were neither stopped nor deleted, and may continue"
-        );
+        let left = "old, web-1 and web were neither stopped nor deleted";
+        assert_eq!(message, format!("interrupted; {left}, and may continue"));
         for command in ["stop old", "delete web-1", "delete web", "run new"] {
             assert!(hint.contains(command), "{hint}");
         }
         let stopped = "stopped ClusterStagedUpdateRun old";
         let (message, hint) = told(&[stopped, "deleted ClusterStagedUpdateRun web-1"]);
-        assert_eq!(
-            message,
-            "interrupted; web was not deleted, and may continue"
-        );
+        let left = "interrupted; web was not deleted, and may continue";
+        assert_eq!(message, left);
         assert!(!hint.contains("web-1") && !hint.contains("stop"), "{hint}");
         let deleted = ["web-1", "web"].map(|it| format!("deleted ClusterStagedUpdateRun {it}"));
         let (message, _) = told(&[&deleted[0], &deleted[1]]);
-        assert_eq!(
-            message,
-            "interrupted; old was not stopped, and may continue"
-        );
+        let left = "interrupted; old was not stopped, and may continue";
+        assert_eq!(message, left);
     }
 }
