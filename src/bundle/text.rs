@@ -408,20 +408,15 @@ mod tests {
     #[test]
     fn documents_keep_their_lines_and_lose_nothing() {
         let text = "# a\n%YAML 1.2\n--- # b\nc: 1\n...\n\nd: 2\n---\n---e: 3\n----\n--- |\n f\n";
-        let found: Vec<_> = split(text, &Meter::default())
-            .unwrap()
-            .iter()
-            .map(|chunk| (chunk.line, chunk.text))
-            .collect();
-        assert_eq!(
-            found,
-            [
-                (1, "# a\n%YAML 1.2\n--- # b\nc: 1\n"),
-                (6, "\nd: 2\n"),
-                (8, "---\n---e: 3\n----\n"),
-                (11, "--- |\n f\n"),
-            ]
-        );
+        let found = split(text, &Meter::default()).unwrap();
+        let found: Vec<_> = found.iter().map(|it| (it.line, it.text)).collect();
+        let wanted = [
+            (1, "# a\n%YAML 1.2\n--- # b\nc: 1\n"),
+            (6, "\nd: 2\n"),
+            (8, "---\n---e: 3\n----\n"),
+            (11, "--- |\n f\n"),
+        ];
+        assert_eq!(found, wanted);
     }
 
     #[test]

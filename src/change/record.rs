@@ -74,35 +74,25 @@ mod tests {
     #[test]
     fn nothing_is_said_of_the_whole_command_only_where_it_is_true_of_it() {
         assert_eq!(record(&[]).nothing("sent"), "nothing was sent");
-        assert_eq!(
-            record(&["deleted a"]).nothing("sent"),
-            "nothing more was sent"
-        );
-        assert_eq!(
-            record(&["deleted a"]).nothing("changed"),
-            "nothing more was changed"
-        );
+        let one = record(&["deleted a"]);
+        assert_eq!(one.nothing("sent"), "nothing more was sent");
+        assert_eq!(one.nothing("changed"), "nothing more was changed");
     }
 
     #[test]
     fn each_step_is_told_once() {
         let two = record(&["deleted a", "created b"]);
+        let both = "it failed; already done: deleted a, created b";
         for (told, words) in [
-            (
-                ToldChange::Nothing,
-                "it failed; already done: deleted a, created b",
-            ),
+            (ToldChange::Nothing, both),
             (ToldChange::Last, "it failed; already done: deleted a"),
             (ToldChange::All, "it failed"),
         ] {
             assert_eq!(two.complete("it failed", told), words);
-        }
-        for told in [ToldChange::Nothing, ToldChange::Last, ToldChange::All] {
             assert_eq!(record(&[]).complete("it failed", told), "it failed");
         }
-        assert_eq!(
-            record(&["deleted a"]).complete("it failed", ToldChange::Last),
-            "it failed"
-        );
+        let one = record(&["deleted a"]);
+        let told = one.complete("it failed", ToldChange::Last);
+        assert_eq!(told, "it failed");
     }
 }

@@ -46,25 +46,20 @@ mod tests {
             let strict = command(&Invocation::default());
             let strict = strict.find_subcommand(sub.get_name()).unwrap();
             for (arg, own) in sub.get_arguments().zip(strict.get_arguments()) {
+                let name = format!("{} {arg}", sub.get_name());
                 let is_chosen = own.get::<ChosenAtTerminal>().is_some();
                 let required = own.is_required_set() && !is_chosen;
-                assert_eq!(arg.is_required_set(), required, "{} {arg}", sub.get_name());
+                assert_eq!(arg.is_required_set(), required, "{name}");
                 if is_chosen {
                     chosen += 1;
-                    assert!(
-                        own.get::<ArgumentKind>().is_some(),
-                        "{} {own}",
-                        sub.get_name()
-                    );
+                    assert!(own.get::<ArgumentKind>().is_some(), "{name}");
                 }
             }
         }
         assert!(chosen > 12, "{chosen}");
         for words in [&["x", "stop"][..], &["x", "run"], &["x", "stop", "a", "b"]] {
-            assert!(
-                root.clone().try_get_matches_from(words).is_ok(),
-                "{words:?}"
-            );
+            let matches = root.clone().try_get_matches_from(words);
+            assert!(matches.is_ok(), "{words:?}");
         }
     }
 }

@@ -50,17 +50,15 @@ mod tests {
 
     #[test]
     fn what_was_made_from_a_name_is_closer_than_a_slip() {
-        assert_eq!(
-            closest("c2-1", ["c1-1", "c2-1-bchstq"]),
-            Some("c2-1-bchstq")
-        );
-        assert_eq!(closest("c2-1", ["c1-1", "c2-1bcd"]), Some("c1-1"));
-        assert_eq!(
-            closest("web-rollot", ["web-rollout", "web"]),
-            Some("web-rollout")
-        );
-        assert_eq!(closest("c2-1", ["c2-1", "else"]), None);
-        assert_eq!(closest("wbe", ["wob", "web"]), Some("web"));
-        assert_eq!(closest("wxe", ["wob", "web"]), None);
+        for (word, names, found) in [
+            ("c2-1", ["c1-1", "c2-1-bchstq"], Some("c2-1-bchstq")),
+            ("c2-1", ["c1-1", "c2-1bcd"], Some("c1-1")),
+            ("web-rollot", ["web-rollout", "web"], Some("web-rollout")),
+            ("c2-1", ["c2-1", "else"], None),
+            ("wbe", ["wob", "web"], Some("web")),
+            ("wxe", ["wob", "web"], None),
+        ] {
+            assert_eq!(closest(word, names), found, "{word} {names:?}");
+        }
     }
 }

@@ -132,10 +132,8 @@ mod tests {
     fn only_lines_about_the_run_are_kept() {
         let text = "I reconcile updateRun=\"web-1\"\nI reconcile updateRun=\"web-10\"\n\
                     I other-web-1 is done\nE team/web-1: failed\n";
-        assert_eq!(
-            about(text, "web-1"),
-            ["I reconcile updateRun=\"web-1\"", "E team/web-1: failed"]
-        );
+        let kept = ["I reconcile updateRun=\"web-1\"", "E team/web-1: failed"];
+        assert_eq!(about(text, "web-1"), kept);
     }
 
     #[test]
@@ -151,16 +149,11 @@ mod tests {
             pod("hub-agent-5c", "hub-agent", "mirror.example/agents@sha256:0"),
             pod("other-1", "manager", "mirror.example/other:v1"),
         ]});
-        let agent = |pod: &str, container: &str| AgentContainer {
+        let agents = [("fleet-7d9", "manager"), ("hub-agent-5c", "hub-agent")];
+        let agents = agents.map(|(pod, container)| AgentContainer {
             pod: pod.to_owned(),
             container: container.to_owned(),
-        };
-        assert_eq!(
-            of_pods(&pods),
-            [
-                agent("fleet-7d9", "manager"),
-                agent("hub-agent-5c", "hub-agent")
-            ]
-        );
+        });
+        assert_eq!(of_pods(&pods), agents);
     }
 }

@@ -276,29 +276,18 @@ mod tests {
             name: name.to_owned(),
             ..ManifestKey::default()
         };
+        let tls = "MountVolume.SetUp failed for volume \"tls\" : secret \"web-tls\" not found";
+        let data = "0/3 nodes are available: persistentvolumeclaim \"data\" not found.";
+        let robot =
+            "error looking up service account shop/robot: serviceaccount \"robot\" not found";
         for (message, kind, name, says) in [
             ("secret \"db\" not found", "Secret", "db", true),
             ("secret \"db-2\" not found", "Secret", "db", false),
             ("secret \"db\" not found", "ConfigMap", "db", false),
             ("configmaps \"site\" not found", "ConfigMap", "site", true),
-            (
-                "MountVolume.SetUp failed for volume \"tls\" : secret \"web-tls\" not found",
-                "Secret",
-                "web-tls",
-                true,
-            ),
-            (
-                "0/3 nodes are available: persistentvolumeclaim \"data\" not found.",
-                "PersistentVolumeClaim",
-                "data",
-                true,
-            ),
-            (
-                "error looking up service account shop/robot: serviceaccount \"robot\" not found",
-                "ServiceAccount",
-                "robot",
-                true,
-            ),
+            (tls, "Secret", "web-tls", true),
+            (data, "PersistentVolumeClaim", "data", true),
+            (robot, "ServiceAccount", "robot", true),
             ("secret \"db\" is immutable", "Secret", "db", false),
         ] {
             let found = says_missing(&["another", message], &object(kind, name));

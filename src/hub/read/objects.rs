@@ -194,24 +194,16 @@ mod tests {
     #[test]
     fn kinds_that_can_be_watched_are_known_by_version() {
         let kinds = kinds_of(serde_json::from_str(GROUP).unwrap());
-        let words: Vec<_> = kinds
-            .iter()
-            .map(|it| (it.version.as_str(), it.kind.as_str(), it.is_preferred))
-            .collect();
-        assert_eq!(
-            words,
-            [("v1", "Deployment", true), ("v1beta1", "Deployment", false)]
-        );
+        let words = kinds.iter();
+        let words = words.map(|it| (it.version.as_str(), it.kind.as_str(), it.is_preferred));
+        let wanted = [("v1", "Deployment", true), ("v1beta1", "Deployment", false)];
+        assert!(words.eq(wanted));
+        let base = "/apis/apps/v1/namespaces/shop/deployments";
         let labels = LabelSelector::parse("app=web").unwrap();
         let query = LiveQuery::with_labels(kinds[0].clone(), "shop", labels);
-        assert_eq!(
-            path(&query),
-            "/apis/apps/v1/namespaces/shop/deployments?labelSelector=app%20in%20%28web%29"
-        );
+        let by_label = format!("{base}?labelSelector=app%20in%20%28web%29");
+        assert_eq!(path(&query), by_label);
         let query = LiveQuery::named(kinds[0].clone(), "shop", "web");
-        assert_eq!(
-            path(&query),
-            "/apis/apps/v1/namespaces/shop/deployments/web"
-        );
+        assert_eq!(path(&query), format!("{base}/web"));
     }
 }
