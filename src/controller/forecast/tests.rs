@@ -126,14 +126,12 @@ fn clusters_that_were_done_early_may_be_so_again() {
 fn a_run_that_was_not_started_counts_from_the_start() {
     let clusters = [cluster("a", &[400, 220]), cluster("e", &[])];
     let said = said(&inventory(&clusters, &[], "Initialize"));
-    assert_eq!(
-        said,
-        words([
-            "ends about 3 min after the start",
-            "approval due 8 to 10 min after the start",
-            "ends about 3 min after the approval",
-        ])
-    );
+    let wanted = words([
+        "ends about 3 min after the start",
+        "approval due 8 to 10 min after the start",
+        "ends about 3 min after the approval",
+    ]);
+    assert_eq!(said, wanted);
 }
 
 /// A cluster that takes longer than any before has no end that is known, and neither have those after
@@ -156,9 +154,8 @@ fn what_comes_after_an_approval_may_wait_for_a_timer() {
         kind: "TimedWait".to_owned(),
         wait: "20m".to_owned(),
     };
-    run.status.strategy.as_mut().unwrap().stages[1]
-        .after
-        .push(wait);
+    let stages = &mut run.status.strategy.as_mut().unwrap().stages;
+    stages[1].after.push(wait);
     let status = TaskStatus {
         kind: "TimedWait".to_owned(),
         ..TaskStatus::default()
@@ -168,10 +165,8 @@ fn what_comes_after_an_approval_may_wait_for_a_timer() {
     let ends = forecast(&State::new(&inventory, &run), times).into_iter();
     let said: Vec<_> = ends.map(|end| end.and_then(|end| end.describe())).collect();
     assert_eq!(said[1].as_deref(), Some("approval due in 5 to 7 min"));
-    assert_eq!(
-        said[2].as_deref(),
-        Some("ends 2 to 24 min after the approval")
-    );
+    let end = said[2].as_deref();
+    assert_eq!(end, Some("ends 2 to 24 min after the approval"));
 }
 
 /// A run of one stage with so many clusters, one after the other.

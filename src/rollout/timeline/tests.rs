@@ -89,16 +89,10 @@ fn a_gate_is_waited_for_until_now() {
     let canary = &timeline.stages[0];
     assert_eq!(canary.span, span(0, 30, true));
     let spans: Vec<_> = canary.steps.iter().map(|step| step.span).collect();
-    assert_eq!(
-        spans,
-        [
-            span(0, 2, false),
-            span(2, 5, false),
-            // The wait that is over began when the last cluster was done.
-            span(5, 15, false),
-            span(5, 30, true),
-        ]
-    );
+    let updates = [span(0, 2, false), span(2, 5, false)];
+    assert_eq!(spans[..2], updates);
+    // The wait that is over began when the last cluster was done.
+    assert_eq!(spans[2..], [span(5, 15, false), span(5, 30, true)]);
     assert_eq!(timeline.stages[1].span, None);
     // First what is waited for now, the stages behind the one that holds them up among it.
     let waits = timeline.waits.iter().map(|wait| {
@@ -112,15 +106,13 @@ fn a_gate_is_waited_for_until_now() {
         (who.name.as_str(), on, wait.open, wait.span)
     });
     let waits: Vec<_> = waits.collect();
-    assert_eq!(
-        waits,
-        [
-            ("canary", "Approval", true, span(5, 30, true)),
-            ("prod", "canary", true, None),
-            ("rest", "prod", true, None),
-            ("canary", "TimedWait", false, span(5, 15, false)),
-        ]
-    );
+    let wanted = [
+        ("canary", "Approval", true, span(5, 30, true)),
+        ("prod", "canary", true, None),
+        ("rest", "prod", true, None),
+        ("canary", "TimedWait", false, span(5, 15, false)),
+    ];
+    assert_eq!(waits, wanted);
 }
 
 #[test]
@@ -137,31 +129,26 @@ fn a_cluster_waits_for_a_slot_that_another_one_leaves() {
     let progress = vec![canary];
     let timeline = Timeline::new(&progress, None, at(10)).unwrap();
     let steps = &timeline.stages[0].steps;
-    assert_eq!((steps[0].slot, steps[1].slot), (None, None));
-    assert_eq!(
-        (steps[2].slot, steps[2].slot_of),
-        (span(0, 4, false), Some("a"))
-    );
-    assert_eq!((steps[3].slot, steps[3].slot_of), (span(0, 10, true), None));
+    for (step, slot, slot_of) in [
+        (0, None, None),
+        (1, None, None),
+        (2, span(0, 4, false), Some("a")),
+        (3, span(0, 10, true), None),
+    ] {
+        let found = (steps[step].slot, steps[step].slot_of);
+        assert_eq!(found, (slot, slot_of), "{step}");
+    }
+    // The slots are in use.
     let slot = timeline.waits.last().unwrap();
-    assert_eq!(
-        slot.on,
-        AwaitedTask::Slot(vec!["b", "c", "e"]),
-        "the slots are in use: {slot:?}"
-    );
+    assert_eq!(slot.on, AwaitedTask::Slot(vec!["b", "c", "e"]));
     assert!(matches!(&slot.who, TimelineWaiter::Clusters(_, names) if *names == ["d"]));
     let updates = timeline.waits.iter().filter_map(|wait| match &wait.on {
         AwaitedTask::Clusters(_, names) => Some((names.clone(), wait.span)),
         _ => None,
     });
     let updates: Vec<_> = updates.collect();
-    assert_eq!(
-        updates,
-        [
-            (vec!["b"], span(0, 10, true)),
-            (vec!["c", "e"], span(4, 10, true))
-        ]
-    );
+    let (first, second) = (span(0, 10, true), span(4, 10, true));
+    assert_eq!(updates, [(vec!["b"], first), (vec!["c", "e"], second)]);
 }
 
 #[test]

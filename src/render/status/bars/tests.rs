@@ -22,13 +22,11 @@ const PLAIN: BarFrame<'static> = BarFrame {
 };
 
 fn clusters(prefix: &str, states: &[(usize, ClusterState)]) -> Vec<ClusterProgress> {
-    let all = states
-        .iter()
-        .flat_map(|(many, state)| std::iter::repeat_n(*state, *many));
-    let named = all.enumerate();
-    named
-        .map(|(at, state)| cluster(&format!("{prefix}-{}", at + 1), state))
-        .collect()
+    let all = states.iter();
+    let all = all.flat_map(|(many, state)| std::iter::repeat_n(*state, *many));
+    let named = (1..).zip(all);
+    let named = named.map(|(at, state)| cluster(&format!("{prefix}-{at}"), state));
+    named.collect()
 }
 
 fn drawn(name: &str, state: StageState, states: &[(usize, ClusterState)]) -> StageProgress {
@@ -99,11 +97,8 @@ fn a_fleet_is_drawn_at_every_width() {
     for columns in [157, 77, 57, 37, 17] {
         let frame = BarFrame { columns, ..PLAIN };
         for status in [fleet(), gated()] {
-            let _ = write!(
-                shown,
-                "-- {columns}\n{}\n",
-                bars(&status, &frame).join("\n")
-            );
+            let lines = bars(&status, &frame).join("\n");
+            let _ = write!(shown, "-- {columns}\n{lines}\n");
         }
     }
     insta::assert_snapshot!(shown);
@@ -113,15 +108,9 @@ fn a_fleet_is_drawn_at_every_width() {
 fn stages_around_the_current_one_are_drawn_and_the_others_counted() {
     let mut status = fleet();
     let progress = status.run.as_mut().unwrap();
-    let others: Vec<_> = ('a'..='t')
-        .map(|name| {
-            drawn(
-                &format!("later-{name}"),
-                StageState::NotReached,
-                &[(4, ClusterState::NotReached)],
-            )
-        })
-        .collect();
+    let ahead = [(4, ClusterState::NotReached)];
+    let others = ('a'..='t').map(|name| format!("later-{name}"));
+    let others = others.map(|name| drawn(&name, StageState::NotReached, &ahead));
     progress.stages.extend(others);
     let mut shown = String::new();
     for rows in [1, 2, 3, 4, 5, 8, 12, 40] {
@@ -141,24 +130,16 @@ fn stages_around_the_current_one_are_drawn_and_the_others_counted() {
 fn several_runs_share_the_rows() {
     let (first, second) = (fleet(), gated());
     let over = status(Verdict::Succeeded, Vec::new());
-    let run = |label, status| BarRun {
+    let run = |label, status, is_over| BarRun {
         label,
         status,
-        is_over: false,
-    };
-    let done = BarRun {
-        is_over: true,
-        ..run("search-3", Some(&over))
-    };
-    let gone = BarRun {
-        is_over: true,
-        ..run("old-1", None)
+        is_over,
     };
     let runs = [
-        run("web-7", Some(&first)),
-        done,
-        run("eu: shop-14", Some(&second)),
-        gone,
+        run("web-7", Some(&first), false),
+        run("search-3", Some(&over), true),
+        run("eu: shop-14", Some(&second), false),
+        run("old-1", None, true),
     ];
     let mut shown = String::new();
     for rows in [1, 2, 4, 6, 9, 12, 24] {
@@ -216,37 +197,25 @@ fn a_run_without_stages_is_a_line() {
         wanted: "initialized",
         ..PLAIN
     };
-    assert_eq!(
-        bars(&status, &frame),
-        ["waiting for initialized: Initializing"]
-    );
+    let line = ["waiting for initialized: Initializing"];
+    assert_eq!(bars(&status, &frame), line);
     status.run = None;
-    assert_eq!(
-        bars(&status, &frame),
-        ["waiting for initialized: Initializing"]
-    );
+    assert_eq!(bars(&status, &frame), line);
 }
 
 #[test]
 fn text_from_clusters_is_harmless() {
     use ClusterState::Stuck;
     let evil = "x\u{1b}[2J\n\u{202e}y";
-    let mut status = status(
-        Verdict::Stuck,
-        vec![drawn(evil, StageState::Updating, &[(1, Stuck)])],
-    );
+    let stage = drawn(evil, StageState::Updating, &[(1, Stuck)]);
+    let mut status = status(Verdict::Stuck, vec![stage]);
     status.gates = vec![GateFacts {
         stage: evil.to_owned(),
         request: Some(evil.to_owned()),
         ..gate(GateState::Pending)
     }];
-    let lines = bars(
-        &status,
-        &BarFrame {
-            away: &[evil.to_owned()],
-            ..PLAIN
-        },
-    );
+    let away = &[evil.to_owned()];
+    let lines = bars(&status, &BarFrame { away, ..PLAIN });
     assert!(lines.len() > 3, "{lines:?}");
     for line in lines {
         assert!(!line.contains(['\u{1b}', '\n', '\u{202e}']), "{line:?}");
@@ -270,11 +239,8 @@ fn a_meter_is_full_only_when_all_is_done() {
         (&[], "----------"),
     ] {
         let stage = drawn("a", StageState::Updating, states);
-        assert_eq!(
-            meter::meter(&stage, 10, TextPaint::new(false)),
-            shown,
-            "{states:?}"
-        );
+        let meter = meter::meter(&stage, 10, TextPaint::new(false));
+        assert_eq!(meter, shown, "{states:?}");
     }
 }
 
