@@ -34,12 +34,9 @@ fn columns_stand_below_their_titles() {
          checkout-v2.14-hotfix-7f9c  Stuck      7/1000\n\
          a                           -             1/2\n"
     );
-    let bare = TableStyle {
-        headers: false,
-        ..PLAIN
-    };
+    let headers = false;
     assert_eq!(
-        runs().draw(&bare),
+        runs().draw(&TableStyle { headers, ..PLAIN }),
         "checkout-v2.14-hotfix-7f9c  Stuck  7/1000\n\
          a                           -         1/2\n"
     );
@@ -48,16 +45,13 @@ fn columns_stand_below_their_titles() {
 
 #[test]
 fn names_are_shortened_in_their_middle() {
-    let narrow = TableStyle {
-        width: Some(36),
-        ..PLAIN
-    };
-    let lines = [
-        "NAME               VERDICT  CLUSTERS",
-        "checkout-v…x-7f9c  Stuck      7/1000",
-        "a                  -             1/2",
-    ];
-    assert_eq!(runs().draw(&narrow), lines.join("\n") + "\n");
+    let width = Some(36);
+    assert_eq!(
+        runs().draw(&TableStyle { width, ..PLAIN }),
+        "NAME               VERDICT  CLUSTERS\n\
+         checkout-v…x-7f9c  Stuck      7/1000\n\
+         a                  -             1/2\n"
+    );
 }
 
 fn long_names() -> Table {
@@ -120,11 +114,8 @@ fn sentences_wrap_below_themselves() {
 
 #[test]
 fn a_row_never_becomes_two() {
-    let narrow = TableStyle {
-        width: Some(20),
-        ..PLAIN
-    };
-    let text = runs().draw(&narrow);
+    let width = Some(20);
+    let text = runs().draw(&TableStyle { width, ..PLAIN });
     assert_eq!(text.lines().count(), 3, "{text}");
     assert!(text.lines().all(|line| line.width() <= 20), "{text}");
 }
