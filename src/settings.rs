@@ -272,10 +272,7 @@ hubGroups:
             let text = WHOLE.replacen(from, to, 1);
             assert_ne!(text, WHOLE, "{from}");
             let why = parse(text.as_bytes()).unwrap_err();
-            assert!(
-                why.starts_with(wanted) || why.contains(wanted),
-                "{to}: {why}"
-            );
+            assert!(why.contains(wanted), "{to}: {why}");
             assert!(!why.contains('\n') && !why.contains(" at line "), "{why}");
         }
         assert_eq!(parse(&[0xFF]).unwrap_err(), "it is not UTF-8");
@@ -295,10 +292,8 @@ hubGroups:
         let usual = at("/h/.config/kubectl-fleet-stage/settings.yaml", false);
         assert_eq!(of(&[home]), usual);
         assert_eq!(of(&[home, ("XDG_CONFIG_HOME", Path::new("x"))]), usual);
-        assert_eq!(
-            of(&[home, ("XDG_CONFIG_HOME", folder)]),
-            at("/x/kubectl-fleet-stage/settings.yaml", false)
-        );
+        let own = at("/x/kubectl-fleet-stage/settings.yaml", false);
+        assert_eq!(of(&[home, ("XDG_CONFIG_HOME", folder)]), own);
         assert_eq!(of(&[home, (VARIABLE, Path::new("s"))]), at("s", true));
         assert_eq!(of(&[home, (VARIABLE, Path::new("off"))]), None);
         assert_eq!(of(&[]), None);

@@ -180,18 +180,9 @@ mod tests {
     use crate::inventory::{Inventory, Walk};
     use crate::kubefleet::{Concept, Kind, Scope};
 
-    const NOTHING: AcceptedRisks = AcceptedRisks {
-        older: false,
-        unseen: false,
-    };
-    const OLDER: AcceptedRisks = AcceptedRisks {
-        older: true,
-        unseen: false,
-    };
-    const UNSEEN: AcceptedRisks = AcceptedRisks {
-        older: false,
-        unseen: true,
-    };
+    const NOTHING: AcceptedRisks = accepted(false, false);
+    const OLDER: AcceptedRisks = accepted(true, false);
+    const UNSEEN: AcceptedRisks = accepted(false, true);
     const ALL: [Concept; 10] = [
         Concept::Binding,
         Concept::UpdateRun,
@@ -204,6 +195,10 @@ mod tests {
         Concept::ClusterOverrideSnapshot,
         Concept::OverrideSnapshot,
     ];
+
+    const fn accepted(older: bool, unseen: bool) -> AcceptedRisks {
+        AcceptedRisks { older, unseen }
+    }
 
     fn unseen(guards: &[Guard], accepted: AcceptedRisks, inventory: &Inventory) -> Vec<UnseenRead> {
         super::unseen(guards, accepted, &inventory.scope, &inventory.outcomes)
@@ -271,12 +266,12 @@ mod tests {
                 let inventory = all_but(&scope, concept, failure.clone());
                 let told = unseen(guards, NOTHING, &inventory);
                 let kinds: Vec<_> = told.iter().map(|read| read.kind).collect();
-                let wanted = if needed && !fine {
-                    vec![scope.kind(concept)]
-                } else {
-                    Vec::new()
-                };
-                assert_eq!(kinds, wanted, "{guards:?} {concept:?} {failure:?}");
+                let wanted = (needed && !fine).then(|| scope.kind(concept));
+                assert_eq!(
+                    kinds,
+                    wanted.as_slice(),
+                    "{guards:?} {concept:?} {failure:?}"
+                );
             }
         }
     }
@@ -289,10 +284,8 @@ mod tests {
         let bindings = denied(Concept::Binding);
         assert_eq!(unseen(APPROVE, OLDER, &bindings), []);
         assert_eq!(unseen(APPROVE, UNSEEN, &bindings).len(), 1);
-        assert_eq!(
-            flags(&unseen(APPROVE, NOTHING, &bindings)),
-            ["--allow-older"]
-        );
+        let told = unseen(APPROVE, NOTHING, &bindings);
+        assert_eq!(flags(&told), ["--allow-older"]);
         let runs = denied(Concept::UpdateRun);
         assert_eq!(unseen(APPROVE, UNSEEN, &runs), []);
         assert_eq!(unseen(APPROVE, OLDER, &runs).len(), 1);

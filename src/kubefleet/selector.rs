@@ -335,11 +335,8 @@ mod tests {
             ("Tier_1.x-y", "Exists", &[]),
             ("tier", "DoesNotExist", &[]),
         ] {
-            assert_eq!(
-                selector(key, operator, values).problem(),
-                None,
-                "{key} {operator}"
-            );
+            let problem = selector(key, operator, values).problem();
+            assert_eq!(problem, None, "{key} {operator}");
         }
         assert_eq!(LabelSelector::default().problem(), None);
     }
@@ -362,10 +359,8 @@ mod tests {
             ("tier", "In", &["-a"]),
             ("tier", "In", &[&long]),
         ] {
-            assert!(
-                selector(key, operator, values).problem().is_some(),
-                "{key} {operator}"
-            );
+            let problem = selector(key, operator, values).problem();
+            assert!(problem.is_some(), "{key} {operator}");
         }
         let mut labels = LabelSelector::default();
         labels.labels.insert("tier".to_owned(), "a b".to_owned());

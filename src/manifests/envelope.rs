@@ -120,15 +120,11 @@ mod tests {
     #[test]
     fn what_is_inside_comes_from_the_last_text_to_the_first() {
         let data = json!({"1.yaml": role("a", "shop"), "2.yaml": role("b", "shop")});
-        assert_eq!(
-            opened("ResourceEnvelope", "shop", &data),
-            Ok(vec!["Role shop/b".to_owned(), "Role shop/a".to_owned()])
-        );
+        let roles = ["Role shop/b", "Role shop/a"].map(str::to_owned).to_vec();
+        assert_eq!(opened("ResourceEnvelope", "shop", &data), Ok(roles));
         let text = json!({"x": "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n"});
-        assert_eq!(
-            opened("ConfigMap", "shop", &text),
-            Ok(vec!["Service web".to_owned()])
-        );
+        let service = vec!["Service web".to_owned()];
+        assert_eq!(opened("ConfigMap", "shop", &text), Ok(service));
         assert_eq!(opened("ResourceEnvelope", "shop", &json!(null)), Ok(vec![]));
     }
 
@@ -143,11 +139,8 @@ mod tests {
                 "is not in the envelope's namespace shop",
             ),
         ] {
-            let namespace = if kind.starts_with("Cluster") {
-                ""
-            } else {
-                "shop"
-            };
+            let is_wide = kind.starts_with("Cluster");
+            let namespace = if is_wide { "" } else { "shop" };
             let error = opened(kind, namespace, &json!({"x": role("a", there)})).unwrap_err();
             assert!(error.contains(why), "{error}");
         }
@@ -167,9 +160,7 @@ mod tests {
         assert_eq!(EnvelopeKind::of(&marked, WorkGenerator::Newest), None);
         let other =
             json!({"apiVersion": "x.io/v1", "kind": "ResourceEnvelope", "metadata": {"name": "e"}});
-        assert_eq!(
-            EnvelopeKind::of(&Manifest::of(other, 0), WorkGenerator::Newest),
-            None
-        );
+        let other = Manifest::of(other, 0);
+        assert_eq!(EnvelopeKind::of(&other, WorkGenerator::Newest), None);
     }
 }

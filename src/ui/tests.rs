@@ -174,12 +174,8 @@ fn errors_and_hints_are_folded_on_a_terminal_and_commands_are_not() {
         terminal_width: Some(48),
         ..UiEnvironment::default()
     });
-    assert_eq!(
-        whole,
-        folded
-            .replace("of\n  that", "of that")
-            .replace("so\n  say", "so say")
-    );
+    let unfolded = folded.replace("of\n  that", "of that");
+    assert_eq!(whole, unfolded.replace("so\n  say", "so say"));
 }
 
 #[test]
@@ -216,13 +212,10 @@ fn only_commands_begin_lines_of_hints() {
 
 #[test]
 fn a_closed_pipe_is_quiet_and_a_full_disk_is_not() {
+    let (closed, full) = (io::ErrorKind::BrokenPipe, io::ErrorKind::StorageFull);
     for (kind, failed, said) in [
-        (io::ErrorKind::BrokenPipe, false, ""),
-        (
-            io::ErrorKind::StorageFull,
-            true,
-            "error: the output could not be written",
-        ),
+        (closed, false, ""),
+        (full, true, "error: the output could not be written"),
     ] {
         let err = SharedBuffer::default();
         let (to_out, to_err) = (Box::new(FailingStream(kind)), Box::new(err.clone()));
@@ -281,12 +274,9 @@ fn an_answer_of_one_line_is_folded_on_a_terminal() {
 #[test]
 fn a_closed_standard_error_ends_nothing() {
     let out = SharedBuffer::default();
-    let mut ui = Ui::new(
-        Box::new(out.clone()),
-        Box::new(FailingStream(io::ErrorKind::BrokenPipe)),
-        None,
-        UiEnvironment::default(),
-    );
+    let closed = FailingStream(io::ErrorKind::BrokenPipe);
+    let (to_out, to_err) = (Box::new(out.clone()), Box::new(closed));
+    let mut ui = Ui::new(to_out, to_err, None, UiEnvironment::default());
     ui.warning("nobody reads this");
     ui.answer("but this");
     assert_eq!(out.text(), "but this");

@@ -65,13 +65,8 @@ mod tests {
     #[test]
     fn the_middle_goes() {
         assert_eq!(brief("short enough", 12), "short enough");
-        assert_eq!(
-            brief(
-                "failed to apply the manifest: failed to patch: images must have a digest",
-                40
-            ),
-            "failed to … must have a digest"
-        );
+        let long = "failed to apply the manifest: failed to patch: images must have a digest";
+        assert_eq!(brief(long, 40), "failed to … must have a digest");
         assert_eq!(brief("日本語日本語日本語日本語", 9), "日本 … 語日本語");
         assert_eq!(brief("abcdef", 3), " … ");
     }

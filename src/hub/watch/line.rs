@@ -169,10 +169,8 @@ mod tests {
         };
         for event in ["ADDED", "MODIFIED"] {
             let line = parse(run(event).as_bytes()).unwrap();
-            assert!(
-                matches!(line, WatchLine::Put(_, version) if version == "7"),
-                "{event}"
-            );
+            let is_put = matches!(line, WatchLine::Put(_, version) if version == "7");
+            assert!(is_put, "{event}");
         }
         let line = parse(run("DELETED").as_bytes()).unwrap();
         assert!(matches!(line, WatchLine::Gone(_, version) if version == "7"));
@@ -234,10 +232,8 @@ null <= null
             };
             assert_eq!(error, wanted);
         }
-        assert!(matches!(
-            parse(br#"{"type":"NEWS","object":{}}"#).unwrap(),
-            WatchLine::Error(_)
-        ));
+        let odd = parse(br#"{"type":"NEWS","object":{}}"#).unwrap();
+        assert!(matches!(odd, WatchLine::Error(_)));
         assert!(parse(br#"{"type":"ADDED","obj"#).is_err());
     }
 }
