@@ -65,12 +65,8 @@ fn run(scope: &Scope, more: &Value) -> Arc<UpdateRun> {
 
 fn request_object(scope: &Scope, more: &Value) -> Object {
     let usual = json!({"spec": {"parentStageRollout": "web-42", "targetStage": "canary"}});
-    let mut request = object(
-        scope,
-        Concept::ApprovalRequest,
-        "web-42-after-canary",
-        &usual,
-    );
+    let (concept, name) = (Concept::ApprovalRequest, "web-42-after-canary");
+    let mut request = object(scope, concept, name, &usual);
     merge(&mut request, more);
     Object::of(&request)
 }
@@ -197,14 +193,12 @@ fn a_state_is_set_only_on_the_run_and_from_the_state_that_were_shown() {
             assert_eq!(request.method, "PATCH");
             assert_eq!(request.path, format!("{path}/web-42"));
             assert_eq!(request.content_type, "application/json-patch+json");
-            assert_eq!(
-                request.body,
-                json!([
-                    {"op": "test", "path": "/metadata/uid", "value": "2f0c1a7e-0001"},
-                    {"op": "test", "path": "/spec/state", "value": from},
-                    {"op": "add", "path": "/spec/state", "value": to},
-                ])
-            );
+            let operations = json!([
+                {"op": "test", "path": "/metadata/uid", "value": "2f0c1a7e-0001"},
+                {"op": "test", "path": "/spec/state", "value": from},
+                {"op": "add", "path": "/spec/state", "value": to},
+            ]);
+            assert_eq!(request.body, operations);
             assert!(!request.force);
         }
     }
@@ -262,16 +256,13 @@ fn a_deletion_names_the_object_that_was_shown() {
         let request = Change::delete(&run).request("v1beta1");
         assert_eq!(request.method, "DELETE");
         assert_eq!(request.path, format!("{path}/web-42"));
-        assert_eq!(
-            request.body,
-            json!({"apiVersion": "v1", "kind": "DeleteOptions",
-                   "preconditions": {"uid": "2f0c1a7e-0001"}})
-        );
+        let preconditions = json!({"uid": "2f0c1a7e-0001"});
+        let options =
+            json!({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions});
+        assert_eq!(request.body, options);
         let untouched = Change::delete_untouched(&run).request("v1beta1");
-        assert_eq!(
-            untouched.body["preconditions"],
-            json!({"uid": "2f0c1a7e-0001", "resourceVersion": "41"})
-        );
+        let preconditions = json!({"uid": "2f0c1a7e-0001", "resourceVersion": "41"});
+        assert_eq!(untouched.body["preconditions"], preconditions);
     }
 }
 
@@ -287,10 +278,8 @@ fn names_cannot_leave_their_place_in_a_path() {
         uid: "u".to_owned(),
         resource_version: None,
     };
-    assert_eq!(
-        change.request("v1beta1").path,
-        format!("{RUNS}/..%2Fx%3Fy%23z")
-    );
+    let path = change.request("v1beta1").path;
+    assert_eq!(path, format!("{RUNS}/..%2Fx%3Fy%23z"));
 }
 
 /// What was found afterwards, and what that means.
@@ -298,12 +287,8 @@ type FoundObject<'f> = (Option<Object>, WriteCertainty, &'f str);
 
 fn check(change: &Change, found: Vec<FoundObject<'_>>) {
     for (now, happened, what) in found {
-        assert_eq!(
-            change.happened(now.as_ref()),
-            happened,
-            "{}: {what}",
-            change.would
-        );
+        let seen = change.happened(now.as_ref());
+        assert_eq!(seen, happened, "{}: {what}", change.would);
     }
 }
 
@@ -312,14 +297,12 @@ fn whether_a_run_was_created_is_seen() {
     use WriteCertainty::{No, Unclear, Yes};
     for scope in &scopes() {
         let spec = |more: Value| Some(run_object(scope, &json!({"spec": more})));
-        check(
-            &create(scope, wish()),
-            vec![
-                (None, No, "it is not there"),
-                (spec(json!({"state": "Initialize"})), Yes, "it is there"),
-                (spec(json!({})), Yes, "it is there, and was started since"),
-            ],
-        );
+        let plain = vec![
+            (None, No, "it is not there"),
+            (spec(json!({"state": "Initialize"})), Yes, "it is there"),
+            (spec(json!({})), Yes, "it is there, and was started since"),
+        ];
+        check(&create(scope, wish()), plain);
         let others = [
             ("placementName", "api"),
             ("stagedRolloutStrategyName", "all"),
@@ -331,13 +314,11 @@ fn whether_a_run_was_created_is_seen() {
             snapshot: Some("3".to_owned()),
             ..wish()
         };
-        check(
-            &create(scope, indexed),
-            vec![
-                (spec(json!({"resourceSnapshotIndex": "3"})), Yes, "the same"),
-                (spec(json!({})), Unclear, "the current content"),
-            ],
-        );
+        let found = vec![
+            (spec(json!({"resourceSnapshotIndex": "3"})), Yes, "the same"),
+            (spec(json!({})), Unclear, "the current content"),
+        ];
+        check(&create(scope, indexed), found);
     }
 }
 
@@ -347,24 +328,20 @@ fn whether_a_state_was_set_is_seen() {
     for scope in &scopes() {
         let state = |state: Value| Some(run_object(scope, &json!({"spec": {"state": state}})));
         let another = json!({"metadata": {"uid": "2f0c1a7e-0002"}, "spec": {"state": "Stop"}});
-        check(
-            &set_state(scope, &json!("Run"), "Stop"),
-            vec![
-                (state(json!("Stop")), Yes, "it has the new state"),
-                (state(json!("Run")), No, "it has the old state"),
-                (state(json!("Initialize")), Unclear, "neither"),
-                (state(Value::Null), Unclear, "none"),
-                (Some(run_object(scope, &another)), Unclear, "another run"),
-                (None, Unclear, "it is gone"),
-            ],
-        );
-        check(
-            &set_state(scope, &Value::Null, "Run"),
-            vec![
-                (state(Value::Null), No, "none as before"),
-                (state(json!("Run")), Yes, "it has one now"),
-            ],
-        );
+        let stopped = vec![
+            (state(json!("Stop")), Yes, "it has the new state"),
+            (state(json!("Run")), No, "it has the old state"),
+            (state(json!("Initialize")), Unclear, "neither"),
+            (state(Value::Null), Unclear, "none"),
+            (Some(run_object(scope, &another)), Unclear, "another run"),
+            (None, Unclear, "it is gone"),
+        ];
+        check(&set_state(scope, &json!("Run"), "Stop"), stopped);
+        let started = vec![
+            (state(Value::Null), No, "none as before"),
+            (state(json!("Run")), Yes, "it has one now"),
+        ];
+        check(&set_state(scope, &Value::Null, "Run"), started);
     }
 }
 
@@ -379,35 +356,25 @@ fn whether_a_request_was_approved_is_seen() {
         another["metadata"]["uid"] = json!("2f0c1a7e-0002");
         let mut edited = approved("True", 3, ours);
         edited["metadata"]["generation"] = json!(4);
-        check(
-            &approve(scope, &json!({})),
-            vec![
-                (now(json!({})), No, "it is as it was"),
-                (
-                    now(json!({"metadata": {"resourceVersion": "42"}})),
-                    No,
-                    "another wrote something else",
-                ),
-                (now(approved("True", 3, ours)), Yes, "it is approved"),
-                (now(approved("True", 3, "by bob")), Unclear, replaced),
-                (now(approved("False", 3, "no")), Unclear, replaced),
-                (
-                    now(approved("True", 2, ours)),
-                    Unclear,
-                    "another generation",
-                ),
-                (now(edited), Unclear, "ours, and the request changed since"),
-                (now(another), Unclear, "another request of the name"),
-                (None, Unclear, "it is gone"),
-            ],
-        );
+        let touched = json!({"metadata": {"resourceVersion": "42"}});
+        let older = approved("True", 2, ours);
+        let found = vec![
+            (now(json!({})), No, "it is as it was"),
+            (now(touched), No, "another wrote something else"),
+            (now(approved("True", 3, ours)), Yes, "it is approved"),
+            (now(approved("True", 3, "by bob")), Unclear, replaced),
+            (now(approved("False", 3, "no")), Unclear, replaced),
+            (now(older.clone()), Unclear, "another generation"),
+            (now(edited), Unclear, "ours, and the request changed since"),
+            (now(another), Unclear, "another request of the name"),
+            (None, Unclear, "it is gone"),
+        ];
+        check(&approve(scope, &json!({})), found);
         // The same words from before, which did not count.
-        let mut before = approved("True", 2, ours);
+        let mut before = older;
         before["metadata"]["resourceVersion"] = json!("41");
-        check(
-            &approve(scope, &before),
-            vec![(now(before.clone()), No, "the ignored answer is still there")],
-        );
+        let ignored = (now(before.clone()), No, "the ignored answer is still there");
+        check(&approve(scope, &before), vec![ignored]);
     }
 }
 
@@ -418,23 +385,15 @@ fn whether_a_run_was_deleted_is_seen() {
         let run = run(scope, &json!({}));
         let now = |more: Value| Some(run_object(scope, &json!({"metadata": more})));
         for change in [Change::delete(&run), Change::delete_untouched(&run)] {
-            check(
-                &change,
-                vec![
-                    (None, Yes, "it is gone"),
-                    (now(json!({})), No, "it is there"),
-                    (
-                        now(json!({"deletionTimestamp": "2026-01-09T03:00:00Z"})),
-                        Yes,
-                        "it is being deleted",
-                    ),
-                    (
-                        now(json!({"uid": "2f0c1a7e-0002"})),
-                        Yes,
-                        "another has its name",
-                    ),
-                ],
-            );
+            let leaving = now(json!({"deletionTimestamp": "2026-01-09T03:00:00Z"}));
+            let another = now(json!({"uid": "2f0c1a7e-0002"}));
+            let found = vec![
+                (None, Yes, "it is gone"),
+                (now(json!({})), No, "it is there"),
+                (leaving, Yes, "it is being deleted"),
+                (another, Yes, "another has its name"),
+            ];
+            check(&change, found);
         }
     }
 }
@@ -454,30 +413,19 @@ fn the_words_of_an_approval_name_who_and_why() {
 
 #[test]
 fn a_run_that_is_another_says_in_what() {
-    let there = run(
-        &Scope::Cluster,
-        &json!({"spec": {"resourceSnapshotIndex": "3", "placementName": "api"}}),
-    );
-    assert_eq!(
-        wish().differences(&there),
-        [
-            "placement is api, not web",
-            "snapshot is 3, not the current content"
-        ]
-    );
+    let spec = json!({"resourceSnapshotIndex": "3", "placementName": "api"});
+    let there = run(&Scope::Cluster, &json!({ "spec": spec }));
+    let said = "placement is api, not web; snapshot is 3, not the current content";
+    assert_eq!(wish().differences(&there).join("; "), said);
 }
 
 #[test]
 fn looking_afterwards_names_the_object() {
     let [cluster, team] = scopes();
-    assert_eq!(
-        approve(&team, &json!({})).look().to_string(),
-        "kubectl fleet-stage approvals -n team-a"
-    );
-    assert_eq!(
-        create(&cluster, wish()).look().to_string(),
-        "kubectl fleet-stage status web-42"
-    );
+    let look = approve(&team, &json!({})).look().to_string();
+    assert_eq!(look, "kubectl fleet-stage approvals -n team-a");
+    let look = create(&cluster, wish()).look().to_string();
+    assert_eq!(look, "kubectl fleet-stage status web-42");
 }
 
 /// The run of a phase, with the state that it was asked for.
@@ -603,10 +551,8 @@ fn only_what_the_server_allows_is_written() {
                         panic!("{change:?}");
                     };
                     assert_eq!(from.as_deref(), Some(state));
-                    assert!(
-                        allowed.contains(&(state, *to)),
-                        "{phase:?} {wish:?}: {state} to {to}"
-                    );
+                    let is_allowed = allowed.contains(&(state, *to));
+                    assert!(is_allowed, "{phase:?} {wish:?}: {state} to {to}");
                     assert_eq!(change.object.namespace, scope.namespace());
                 }
             }
@@ -628,9 +574,7 @@ fn a_hub_that_ignores_the_state_is_not_written_to() {
     assert_eq!(short(step(&rollout, RequestedState::Start)), already);
     for wish in [RequestedState::Stop, RequestedState::Resume] {
         let refused = short(step(&rollout, wish));
-        assert!(
-            refused.contains("ignores spec.state") && refused.starts_with('!'),
-            "{refused}"
-        );
+        assert!(refused.starts_with('!'), "{refused}");
+        assert!(refused.contains("ignores spec.state"), "{refused}");
     }
 }
