@@ -113,15 +113,12 @@ fn rendered_by(
     let members = members();
     let placed = placed(&members, &content, overrides);
     let rendering = RenderedClusters::new(&content, overrides, &placed);
-    let values = (0..members.len())
-        .map(|at| {
-            let manifests = rendering.manifests(at);
-            manifests
-                .iter()
-                .map(|it| it.manifest.value.clone())
-                .collect()
-        })
-        .collect();
+    let values = |at| {
+        let manifests = rendering.manifests(at);
+        let values = manifests.iter().map(|it| it.manifest.value.clone());
+        values.collect()
+    };
+    let values = (0..members.len()).map(values).collect();
     (values, rendering.faults)
 }
 
@@ -173,18 +170,14 @@ fn a_rule_is_for_the_clusters_that_it_selects() {
 #[test]
 fn selectors_of_clusters() {
     let patch = set("/spec/replicas", json!(6));
+    let labels = json!({"labelSelector": {}});
+    let properties = json!({"propertySelector": {"matchExpressions": []}});
     for (selector, expected) in [
         (Value::Null, [Some(1); 3]),
         (json!({}), [Some(6); 3]),
         (json!({"clusterSelectorTerms": [{}]}), [Some(1); 3]),
-        (
-            json!({"clusterSelectorTerms": [{"labelSelector": {}}]}),
-            [Some(6); 3],
-        ),
-        (
-            json!({"clusterSelectorTerms": [{"propertySelector": {"matchExpressions": []}}]}),
-            [Some(1); 3],
-        ),
+        (json!({"clusterSelectorTerms": [labels]}), [Some(6); 3]),
+        (json!({"clusterSelectorTerms": [properties]}), [Some(1); 3]),
     ] {
         let rules = json!([{"clusterSelector": selector, "jsonPatchOverrides": patch}]);
         let overrides = [on_web("web", &rules)];
@@ -261,13 +254,9 @@ fn an_operation_that_cannot_be_applied_is_named() {
     let overrides = [on_web("web-eu", &rules)];
     let (values, faults) = rendered(&[deployment()], &overrides);
     let said: Vec<_> = faults.iter().map(RenderFault::describe).collect();
-    assert_eq!(
-        said,
-        [
-            "ResourceOverrideSnapshot shop/web-eu-0 cannot be applied to Deployment shop/web: rule 2, \
-          operation 2 (add /spec/template/spec/containers/1): `/spec/template` does not exist"
-        ]
-    );
+    let wanted = "ResourceOverrideSnapshot shop/web-eu-0 cannot be applied to Deployment shop/web: rule 2, \
+                  operation 2 (add /spec/template/spec/containers/1): `/spec/template` does not exist";
+    assert_eq!(said, [wanted]);
     assert_eq!(faults[0].clusters, ["member-1", "member-2"]);
     assert_eq!(values.iter().map(Vec::len).collect::<Vec<_>>(), [0, 0, 1]);
 }
@@ -310,13 +299,8 @@ fn clusters_are_grouped_by_what_applies_to_them() {
         format!("{} {} {path} {value}", it.over, it.rule)
     });
     let said: Vec<_> = said.collect();
-    assert_eq!(
-        said,
-        [
-            "web-eu 1 /spec/replicas 6",
-            "web-eu 2 /spec/name \"${MEMBER-CLUSTER-NAME}\"",
-        ]
-    );
+    let name = "web-eu 2 /spec/name \"${MEMBER-CLUSTER-NAME}\"";
+    assert_eq!(said, ["web-eu 1 /spec/replicas 6", name]);
     let idle = rendering.idle().into_iter();
     let idle: Vec<_> = idle.map(|(over, idle)| (over.name(), idle)).collect();
     let selector = IneffectiveOverride::Selector("v1 Service web".to_owned());
@@ -387,11 +371,11 @@ fn an_envelope_that_cannot_be_opened_stops_every_cluster() {
         let (_, faults) = rendered_by(generator, &[envelope.clone()], &[]);
         assert_eq!(faults.len(), 1);
         assert_eq!(faults[0].clusters.len(), 3);
-        assert!(
-            faults[0]
-                .describe()
-                .starts_with("ResourceEnvelope shop/web cannot be opened")
+        let (said, wanted) = (
+            faults[0].describe(),
+            "ResourceEnvelope shop/web cannot be opened",
         );
+        assert!(said.starts_with(wanted), "{said}");
     }
 }
 
@@ -408,11 +392,8 @@ fn delta(before: &SnapshotContent, after: &SnapshotContent) -> WorkDelta {
 #[test]
 fn what_a_cluster_would_not_take_is_told() {
     let object = |version: &str, kind: &str, name: &str| json!({"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "shop"}});
-    let definition = object(
-        "apiextensions.k8s.io/v1",
-        "CustomResourceDefinition",
-        "widgets.example.com",
-    );
+    let (api, name) = ("apiextensions.k8s.io/v1", "widgets.example.com");
+    let definition = object(api, "CustomResourceDefinition", name);
     let widget = object("example.com/v1", "Widget", "a");
     let refused = |before: &[&Value], after: &[&Value]| {
         let content = |all: &[&Value]| {
@@ -477,14 +458,11 @@ fn what_another_work_carries_is_told() {
         ("a|b", "a|b", "", 0, true),
     ] {
         let delta = delta(&parts(before), &parts(after));
+        let case = format!("{before} -> {after}");
         let names: Vec<_> = delta.moved.iter().map(|it| it.name.as_str()).collect();
-        assert_eq!(names.join(" "), moved, "{before} -> {after}");
+        assert_eq!(names.join(" "), moved, "{case}");
         let counts = &delta.counts;
         let numbers = (counts.moved, counts.deleted, counts.is_none());
-        assert_eq!(
-            numbers,
-            (names.len(), deleted, is_none),
-            "{before} -> {after}"
-        );
+        assert_eq!(numbers, (names.len(), deleted, is_none), "{case}");
     }
 }

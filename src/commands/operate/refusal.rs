@@ -297,7 +297,10 @@ mod tests {
 
     #[test]
     fn the_servers_frame_is_left_out() {
+        let objection =
+            "admission webhook \"guard.example\" denied the request: freeze until Monday";
         for (message, words) in [
+            (objection, objection),
             (
                 "ClusterStagedUpdateRun.placement.kubernetes-fleet.io \"x\" is invalid: spec: \
                  Invalid value: \"object\": invalid state transition: cannot transition from \
@@ -309,10 +312,6 @@ mod tests {
                  \"Initialize\", \"Run\", \"Stop\"",
                 "spec.state: Unsupported value: \"Go\": supported values: \"Initialize\", \
                  \"Run\", \"Stop\"",
-            ),
-            (
-                "admission webhook \"guard.example\" denied the request: freeze until Monday",
-                "admission webhook \"guard.example\" denied the request: freeze until Monday",
             ),
             (
                 "X \"x\" is invalid: [spec: Invalid value: \"object\": a is immutable, \

@@ -547,13 +547,9 @@ mod tests {
         let before = BEFORE_IT_GOES_ON.iter();
         let step =
             resolve_all(before.filter(|(code, ..)| ["FS516", "FS517", "FS518"].contains(code)));
-        assert_eq!(
-            step.map(|it| it.action).as_deref(),
-            Some(
-                "Resolve FS518 first: the run fails when a cluster in its stages is gone. Then FS516 \
-                 and FS517: the run stalls at the clusters that they name."
-            )
-        );
+        let said = "Resolve FS518 first: the run fails when a cluster in its stages is gone. Then FS516 \
+                    and FS517: the run stalls at the clusters that they name.";
+        assert_eq!(step.unwrap().action, said);
         assert_eq!(resolve_all([].iter()), None);
     }
 
@@ -570,9 +566,7 @@ mod tests {
         assert_eq!(actions(own), ["Wait for a", "Wait for b", "Start"]);
         let after = vec![run("a"), look("Or ask b")];
         assert_eq!(actions(after), ["Wait for a", "Start", "Or ask b"]);
-        assert_eq!(
-            actions(vec![look("Ask b")]),
-            ["Wait for a", "Start", "Ask b"]
-        );
+        let ask = vec![look("Ask b")];
+        assert_eq!(actions(ask), ["Wait for a", "Start", "Ask b"]);
     }
 }

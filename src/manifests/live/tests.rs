@@ -173,12 +173,9 @@ fn a_namespace_comes_with_what_it_holds() {
     let wanted = "ConfigMap shop/kube-root-ca.crt, ConfigMap shop/old, Endpoints shop/web, \
                   ReplicaSet shop/web-1, Secret shop/token";
     assert_eq!(left_out.join(", "), wanted);
-    let deployment = &found.manifests[3].value;
-    assert_eq!(
-        *deployment,
-        json!({"apiVersion": "apps/v1", "kind": "Deployment",
-            "metadata": {"name": "web", "namespace": "shop", "labels": {"app": "web"}}})
-    );
+    let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "shop", "labels": {"app": "web"}}});
+    assert_eq!(found.manifests[3].value, deployment);
     let labels = json!({"labelSelector": {"matchLabels": {"app": "shop"}}});
     let by_label = json!([selector("v1", "Namespace", &labels)]);
     assert_eq!(selected("", &by_label).unwrap(), ALL);
@@ -204,18 +201,12 @@ fn selectors_select_by_name_by_label_and_by_scope() {
     ]);
     let config = |more: &Value| json!([selector("v1", "ConfigMap", more)]);
     let only = json!([selector("v1", "Namespace", &only)]);
+    let all_of_them = "Namespace shop, ClusterRole reader, Deployment shop/web";
+    let inside = "ConfigMap shop/settings, Widget shop/w";
     for (namespace, selectors, expected) in [
         ("", only, "Namespace shop"),
-        (
-            "",
-            several,
-            "Namespace shop, ClusterRole reader, Deployment shop/web",
-        ),
-        (
-            "shop",
-            of_namespace,
-            "ConfigMap shop/settings, Widget shop/w",
-        ),
+        ("", several, all_of_them),
+        ("shop", of_namespace, inside),
         ("shop", config(&name("none")), ""),
         ("shop", config(&labels("none")), ""),
     ] {
@@ -252,11 +243,9 @@ fn what_the_hub_assigned_is_removed() {
             "kubectl.kubernetes.io/last-applied-configuration": "{}"}},
         "spec": {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"], "healthCheckNodePort": 3,
             "ports": [{"port": 80, "nodePort": 30080}]}});
-    assert_eq!(
-        super::trim::trimmed(&service),
-        json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"},
-            "spec": {"ports": [{"port": 80}]}})
-    );
+    let plain = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"},
+        "spec": {"ports": [{"port": 80}]}});
+    assert_eq!(super::trim::trimmed(&service), plain);
     let mut headless = service;
     headless["spec"]["clusterIP"] = "None".into();
     assert_eq!(super::trim::trimmed(&headless)["spec"]["clusterIP"], "None");
@@ -264,11 +253,8 @@ fn what_the_hub_assigned_is_removed() {
         json!({"job": "x", "controller-uid": "1", "batch.kubernetes.io/controller-uid": "1"});
     let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "x"},
         "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}});
-    let trimmed = super::trim::trimmed(&job);
-    assert_eq!(
-        trimmed["spec"]["selector"]["matchLabels"],
-        json!({"job": "x"})
-    );
+    let selector = &super::trim::trimmed(&job)["spec"]["selector"];
+    assert_eq!(selector["matchLabels"], json!({"job": "x"}));
     let mut manual = job;
     manual["spec"]["manualSelector"] = true.into();
     assert_eq!(super::trim::trimmed(&manual), manual);

@@ -51,18 +51,16 @@ fn are_refused(concepts: &[Concept], cases: &str) {
 
 #[test]
 fn names_are_found_where_they_are_meant() {
+    let both = "ClusterStagedUpdateRun both";
     for (words, wanted) in [
         ("example-run", "ClusterStagedUpdateRun example-run"),
         ("web", "ClusterResourcePlacement web"),
         ("crp/both", "ClusterResourcePlacement both"),
-        ("CSUR/both", "ClusterStagedUpdateRun both"),
-        (
-            "clusterstagedupdateruns/both",
-            "ClusterStagedUpdateRun both",
-        ),
+        ("CSUR/both", both),
+        ("clusterstagedupdateruns/both", both),
         (
             "clusterstagedupdaterun.placement.kubernetes-fleet.io/both",
-            "ClusterStagedUpdateRun both",
+            both,
         ),
         ("once -n a", "StagedUpdateRun a/once"),
         ("twice -n b", "StagedUpdateRun b/twice"),
@@ -140,11 +138,9 @@ rp/zzz
 
 #[test]
 fn a_guess_is_no_command_that_changes_another_run() {
-    assert_eq!(
-        outcome_of("approve", "exmaple-run", &[Concept::UpdateRun]),
-        "6: ClusterStagedUpdateRun \"exmaple-run\" not found in the input | did you mean \
-         csur/example-run?"
-    );
+    let found = outcome_of("approve", "exmaple-run", &[Concept::UpdateRun]);
+    let missing = "6: ClusterStagedUpdateRun \"exmaple-run\" not found in the input";
+    assert_eq!(found, format!("{missing} | did you mean csur/example-run?"));
 }
 
 #[test]
