@@ -489,17 +489,14 @@ contexts:
 
     #[test]
     fn questions_have_their_paths() {
+        let labels = "app=web,tier in (a,b)".to_owned();
         for (query, wanted) in [
             (
                 MemberQuery::named(MemberKind::Deployment, "shop", "web"),
                 "/apis/apps/v1/namespaces/shop/deployments/web",
             ),
             (
-                MemberQuery::with_labels(
-                    MemberKind::Pod,
-                    "shop",
-                    "app=web,tier in (a,b)".to_owned(),
-                ),
+                MemberQuery::with_labels(MemberKind::Pod, "shop", labels),
                 "/api/v1/namespaces/shop/pods?labelSelector=app%3Dweb%2Ctier%20in%20%28a%2Cb%29",
             ),
             (

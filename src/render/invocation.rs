@@ -110,12 +110,9 @@ mod tests {
     #[test]
     fn the_form_is_the_one_it_was_called_by() {
         let plugin = "/usr/local/bin/kubectl-fleet-stage";
+        let underscored = "/usr/local/bin/kubectl-fleet_stage";
         for (called_as, shell_ran, wanted) in [
-            (
-                "/usr/local/bin/kubectl-fleet_stage",
-                "/usr/bin/kubectl",
-                "kubectl fleet-stage",
-            ),
+            (underscored, "/usr/bin/kubectl", "kubectl fleet-stage"),
             ("kubectl-fleet_stage", "", "kubectl fleet-stage"),
             (plugin, "/usr/bin/kubectl", "kubectl fleet stage"),
             (plugin, plugin, "kubectl-fleet-stage"),
@@ -125,17 +122,18 @@ mod tests {
         ] {
             let invocation = Invocation::new(called_as, shell_ran, &[]);
             assert_eq!(invocation.program(), wanted, "{called_as} {shell_ran}");
-            assert_eq!(
-                invocation.command(&CommandLine::fleet("stop").arg("x")),
-                format!("{wanted} stop x")
-            );
+            let stop = invocation.command(&CommandLine::fleet("stop").arg("x"));
+            assert_eq!(stop, format!("{wanted} stop x"));
         }
     }
 
     #[test]
     fn commands_lead_to_the_same_hub() {
         let called = Invocation::new("kubectl-fleet_stage", "", &[("--context", Some("the hub"))]);
+        let explain = || CommandLine::fleet("explain").arg("FS401");
         for (command, wanted) in [
+            (explain(), "kubectl fleet-stage explain FS401"),
+            (explain().on_hub("eu"), "kubectl fleet-stage explain FS401"),
             (
                 CommandLine::fleet("approve").arg("x").namespace("y"),
                 "kubectl fleet-stage approve x -n y --context 'the hub'",
@@ -149,14 +147,6 @@ mod tests {
                 "kubectl edit crp x --context 'the hub'",
             ),
             (
-                CommandLine::fleet("explain").arg("FS401"),
-                "kubectl fleet-stage explain FS401",
-            ),
-            (
-                CommandLine::fleet("explain").arg("FS401").on_hub("eu"),
-                "kubectl fleet-stage explain FS401",
-            ),
-            (
                 CommandLine::member("m", "get").arg("pods").on_hub("eu"),
                 "kubectl --context CONTEXT_OF_m get pods",
             ),
@@ -168,10 +158,8 @@ mod tests {
             assert_eq!(called.command(&command), wanted);
         }
         let odd = Invocation::new("", "", &[("--context", Some("-x"))]);
-        assert_eq!(
-            odd.command(&CommandLine::fleet("list")),
-            "kubectl fleet-stage list --context=-x"
-        );
+        let list = odd.command(&CommandLine::fleet("list"));
+        assert_eq!(list, "kubectl fleet-stage list --context=-x");
     }
 
     #[test]
@@ -192,18 +180,13 @@ mod tests {
         let flags = [("--context", Some("hub")), ("--kubeconfig", Some("k"))];
         let called = Invocation::new("", "", &flags);
         let called = called.entering(contexts.into());
-        for (cluster, wanted) in [
-            (
-                "member-1",
-                "kubectl --context 'the first' --kubeconfig k get nodes",
-            ),
-            ("member-2", "kubectl --context m2 --kubeconfig k get nodes"),
-            (
-                "member-20",
-                "kubectl --context CONTEXT_OF_member-20 get nodes",
-            ),
+        for (cluster, flags) in [
+            ("member-1", "--context 'the first' --kubeconfig k"),
+            ("member-2", "--context m2 --kubeconfig k"),
+            ("member-20", "--context CONTEXT_OF_member-20"),
         ] {
             let command = CommandLine::member(cluster, "get").arg("nodes");
+            let wanted = format!("kubectl {flags} get nodes");
             assert_eq!(called.command(&command), wanted);
         }
     }

@@ -125,7 +125,10 @@ mod tests {
 
     #[test]
     fn no_pipeline_obeys_what_is_printed() {
+        let harmless = "## Title\n# [x]\nstd::string fd00::1 ## [x]";
         for (given, wanted) in [
+            ("", ""),
+            (harmless, harmless),
             ("##vso[task.x]y", r"#\u{23}vso[task.x]y"),
             (
                 "a ##[set-env x]y ##[e]",
@@ -141,11 +144,6 @@ mod tests {
                 "::set-env name=a::b\n x\n  ::error::y",
                 "\\u{3a}:set-env name=a::b\n x\n  \\u{3a}:error::y",
             ),
-            (
-                "## Title\n# [x]\nstd::string fd00::1 ## [x]",
-                "## Title\n# [x]\nstd::string fd00::1 ## [x]",
-            ),
-            ("", ""),
         ] {
             assert_eq!(unobeyed(given), wanted, "{given:?}");
             assert_eq!(unobeyed(wanted), wanted, "{given:?}");
@@ -163,11 +161,11 @@ mod tests {
         ] {
             let written = serde_json::to_string_pretty(&[text]).unwrap();
             let shown = harmless(&written);
+            assert!(!shown.contains(is_hidden), "{shown}");
             assert!(
-                !shown.contains(is_hidden) && !shown.contains("##["),
+                !shown.contains("##[") && !shown.contains("##vso["),
                 "{shown}"
             );
-            assert!(!shown.contains("##vso["), "{shown}");
             let read: Vec<String> = serde_json::from_str(&shown).unwrap();
             assert_eq!(read, [text]);
             let written = yaml(&[text]).unwrap();

@@ -14,9 +14,8 @@ fn done(name: &str, index: &str, second: i64) -> Value {
 
 /// The same, still under way.
 fn under_way(name: &str, index: &str, second: i64) -> Value {
-    let mut times = [0, 0, 10, 0].map(|more| Some(second + more));
-    times[3] = None;
-    run(name, index, times)
+    let [taken_up, begun] = [0, 10].map(|more| Some(second + more));
+    run(name, index, [taken_up, taken_up, begun, None])
 }
 
 /// One that was taken up at once and has not begun.
@@ -67,11 +66,8 @@ fn back() -> Value {
 fn with_runs(runs: impl IntoIterator<Item = Value>) -> Vec<Value> {
     let snapshots =
         [("0", 0), ("1", 100), ("2", 300)].map(|(index, after)| own(index, DAY + after));
-    [placement()]
-        .into_iter()
-        .chain(snapshots)
-        .chain(runs)
-        .collect()
+    let before = [placement()].into_iter().chain(snapshots);
+    before.chain(runs).collect()
 }
 
 /// The latest snapshot was deleted, and the next one got its index: a run with that sent nothing.

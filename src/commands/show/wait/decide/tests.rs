@@ -165,11 +165,8 @@ fn every_verdict_and_every_condition() {
         ("stopped,stage=dev", "woo mmmm mm mm mo", ""),
         ("succeeded,stage=qa", "wuu uuuu uu uu uo", ""),
     ] {
-        assert_eq!(
-            row(condition, false),
-            wanted.replace(' ', ""),
-            "{condition}"
-        );
+        let wanted = wanted.replace(' ', "");
+        assert_eq!(row(condition, false), wanted, "{condition}");
         if !kept.is_empty() {
             assert_eq!(row(condition, true), kept.replace(' ', ""), "{condition}");
         }
@@ -303,10 +300,8 @@ fn a_stage_that_is_not_there_is_told_with_those_that_are() {
     let WaitDecision::Unknown(problem, hint) = decided(&status, "approval=dev", false) else {
         panic!("it is there");
     };
-    assert_eq!(
-        problem,
-        "stage dev of ClusterStagedUpdateRun r has no approval gate"
-    );
+    let no_gate = "stage dev of ClusterStagedUpdateRun r has no approval gate";
+    assert_eq!(problem, no_gate);
     assert_eq!(hint, "existing gates: test/after, prod/before, prod/after");
 }
 
