@@ -293,18 +293,10 @@ mod tests {
         }
         let mut files = Vec::new();
         list(directory.path(), 0, &mut files).unwrap();
-        let names: Vec<_> = files
-            .iter()
-            .map(|(path, _)| {
-                path.strip_prefix(directory.path())
-                    .unwrap()
-                    .to_str()
-                    .unwrap()
-            })
-            .collect();
-        assert_eq!(
-            names,
-            ["C.YAML", "a.yaml", "b/a.yml", "b/z.json", "x.tar.gz"]
-        );
+        let names = files.iter();
+        let names = names.map(|(path, _)| path.strip_prefix(directory.path()).unwrap());
+        let names: Vec<_> = names.map(|name| name.to_str().unwrap()).collect();
+        let wanted = ["C.YAML", "a.yaml", "b/a.yml", "b/z.json", "x.tar.gz"];
+        assert_eq!(names, wanted);
     }
 }

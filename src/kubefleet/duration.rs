@@ -155,11 +155,8 @@ mod tests {
             ("1.5h", 5400),
             ("-1m", -60),
         ] {
-            assert_eq!(
-                parse(text),
-                Some(SignedDuration::from_secs(seconds)),
-                "{text}"
-            );
+            let duration = SignedDuration::from_secs(seconds);
+            assert_eq!(parse(text), Some(duration), "{text}");
         }
         assert_eq!(parse("250ms"), Some(SignedDuration::from_millis(250)));
         for text in ["", "5", "m", "1x", "-", "1 h", "1.2.3s"] {

@@ -281,10 +281,7 @@ mod tests {
             ("approved by alice", "alice|"),
             ("Approved by alice: looks good", "alice|looks good"),
             ("approved by alice, looks good.", "alice|looks good."),
-            (
-                "approved by alice: done: all of it",
-                "alice|done: all of it",
-            ),
+            ("approved by alice: done: all", "alice|done: all"),
             (
                 "approved by system:serviceaccount:ci:release: pipeline 7",
                 "system:serviceaccount:ci:release|pipeline 7",

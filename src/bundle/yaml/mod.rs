@@ -329,10 +329,8 @@ mod tests {
     #[test]
     fn merged_entries_count_less_than_own_ones() {
         let text = "base: &b {a: 1, b: 1}\nmore: &m {<<: *b, b: 2, c: 2}\nall:\n  c: 3\n  <<: [*m, {d: 4, a: 4}]\n  e: 5\n";
-        assert_eq!(
-            value(text).unwrap()["all"],
-            json!({"a": 1, "b": 2, "c": 3, "d": 4, "e": 5})
-        );
+        let merged = json!({"a": 1, "b": 2, "c": 3, "d": 4, "e": 5});
+        assert_eq!(value(text).unwrap()["all"], merged);
         // An anchor around a mapping with merged entries covers them once.
         let text = "x: &x {k: &m {<<: {a: 1}, b: 2}, l: 3}\ny: *x\nz: *m\n";
         let found = value(text).unwrap();

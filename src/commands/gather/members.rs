@@ -218,10 +218,8 @@ mod tests {
     #[test]
     fn a_way_is_a_cluster_and_a_context() {
         let way: MemberContext = "member-1=arn:aws:eks:x=y".parse().unwrap();
-        assert_eq!(
-            (way.cluster.as_str(), way.context.as_str()),
-            ("member-1", "arn:aws:eks:x=y")
-        );
+        let parts = (way.cluster.as_str(), way.context.as_str());
+        assert_eq!(parts, ("member-1", "arn:aws:eks:x=y"));
         for wrong in ["member-1", "=x", "member-1=", ""] {
             assert!(wrong.parse::<MemberContext>().is_err(), "{wrong}");
         }

@@ -254,11 +254,8 @@ fn every_wording_names_its_cause_behind_every_beginning() {
         assert!(!matches!(cause, Cause::Unrecognized { .. }));
         for beginning in &beginnings {
             let whole = format!("{beginning}{text}");
-            assert_eq!(
-                parse_failure(&whole),
-                std::slice::from_ref(&cause),
-                "{id}: {whole}"
-            );
+            let wanted = std::slice::from_ref(&cause);
+            assert_eq!(parse_failure(&whole), wanted, "{id}: {whole}");
         }
     }
 }
@@ -406,15 +403,12 @@ fn stuck_at_every_version() {
     ] {
         assert_eq!(parse_stuck(text), one, "{text}");
     }
-    assert_eq!(
-        parse_stuck(
-            "The updateRun is stuck waiting for a, cluster, c... cluster(s) in stage prod to finish updating, please check placement status for potential errors"
-        ),
-        Some(StuckClusters {
-            clusters: vec![owned("a"), owned("cluster"), owned("c")],
-            stage: owned("prod"),
-        })
-    );
+    let text = "The updateRun is stuck waiting for a, cluster, c... cluster(s) in stage prod to finish updating, please check placement status for potential errors";
+    let several = StuckClusters {
+        clusters: vec![owned("a"), owned("cluster"), owned("c")],
+        stage: owned("prod"),
+    };
+    assert_eq!(parse_stuck(text), Some(several));
     assert_eq!(parse_stuck("The update run is making progress"), None);
     assert_eq!(parse_stuck(""), None);
 }
@@ -427,10 +421,8 @@ fn waiting_before_and_after() {
         let stage = owned("canary");
         assert_eq!(parse_waiting(&text), Some(WaitingStage { before, stage }));
     }
-    assert_eq!(
-        parse_waiting("Not all before-stage tasks are completed, waiting for approval"),
-        None
-    );
+    let text = "Not all before-stage tasks are completed, waiting for approval";
+    assert_eq!(parse_waiting(text), None);
 }
 
 #[test]

@@ -101,10 +101,8 @@ fn what_is_read_is_said_unless_lines_are_drawn() {
     };
     progress.say("reading bindings\u{1b}[2J");
     let first = text();
-    assert!(
-        first[0].ends_with(" reading bindings\\u{1b}[2J"),
-        "{first:?}"
-    );
+    let end = " reading bindings\\u{1b}[2J";
+    assert!(first[0].ends_with(end), "{first:?}");
     progress.say("reading bindings\u{1b}[2J");
     assert_ne!(text(), first, "it moves");
     progress.hush();

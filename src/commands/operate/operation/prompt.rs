@@ -142,9 +142,7 @@ mod tests {
         ] {
             assert_eq!(place(context, url), wanted);
         }
-        assert_eq!(
-            place("", "https://rancher.example/k8s/clusters/c-1/"),
-            "On https://rancher.example/k8s/clusters/c-1"
-        );
+        let rancher = place("", "https://rancher.example/k8s/clusters/c-1/");
+        assert_eq!(rancher, "On https://rancher.example/k8s/clusters/c-1");
     }
 }

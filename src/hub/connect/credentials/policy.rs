@@ -226,11 +226,8 @@ mod tests {
         assert!(!may("missing", ""));
         assert!(PluginPolicy::All.allows("x", None, look_up).is_ok());
         assert!(PluginPolicy::None.allows("login", None, look_up).is_err());
-        assert!(
-            PluginPolicy::Unknown("x".into())
-                .allows("login", None, look_up)
-                .is_err()
-        );
+        let unknown = PluginPolicy::Unknown("x".into());
+        assert!(unknown.allows("login", None, look_up).is_err());
     }
 
     #[test]
