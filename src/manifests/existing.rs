@@ -47,14 +47,14 @@ const fn is_zero(number: &usize) -> bool {
 
 /// The Work of an object: that of its envelope, or of a part of the version.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum WorkSlot<'m> {
+enum WorkSlot<'m> {
     Envelope(&'m Envelope),
     Part(usize),
 }
 
 impl RenderedManifest<'_> {
     /// The Work that carries it. Source: workgenerator/controller.go:syncAllWork.
-    pub fn slot(&self) -> WorkSlot<'_> {
+    fn slot(&self) -> WorkSlot<'_> {
         match &self.envelope {
             Some(envelope) => WorkSlot::Envelope(envelope),
             None => WorkSlot::Part(self.part),
@@ -98,10 +98,20 @@ pub struct WorkDelta {
 }
 
 impl WorkDelta {
-    /// What a rendering changes, where the cluster has these manifests now, in these Works if that is
-    /// known. The agent removes what a Work no longer has, also where another Work has it by then.
+    /// What a rendering changes, where the cluster has the manifests of another now. The agent removes what a Work no longer has, also where another Work has it by then.
     /// Source: workapplier/preprocess.go:removeLeftOverManifests.
-    pub fn new<'m>(
+    pub fn between(now: &[RenderedManifest<'_>], then: &[RenderedManifest<'_>]) -> Self {
+        let now = now.iter();
+        let now = now.map(|it| (it.manifest.as_ref(), Some(it.slot())));
+        Self::new(now, then)
+    }
+
+    /// The same where it is left open to which Work each object belongs.
+    pub fn of(now: &[Manifest], then: &[RenderedManifest<'_>]) -> Self {
+        Self::new(now.iter().map(|it| (it, None)), then)
+    }
+
+    fn new<'m>(
         now: impl IntoIterator<Item = (&'m Manifest, Option<WorkSlot<'m>>)>,
         then: &[RenderedManifest<'_>],
     ) -> Self {
@@ -171,11 +181,6 @@ impl WorkDelta {
         delta.counts.recreated = delta.recreated.len();
         delta.deleted = before.into_keys().cloned().collect();
         delta
-    }
-
-    /// The same where it is left open to which Work each object belongs.
-    pub fn of(now: &[Manifest], then: &[RenderedManifest<'_>]) -> Self {
-        Self::new(now.iter().map(|it| (it, None)), then)
     }
 
     /// Counts anew what Kubernetes refuses to change.

@@ -384,9 +384,7 @@ fn delta(before: &SnapshotContent, after: &SnapshotContent) -> WorkDelta {
     let members = members();
     let placed = [PlacedOverrides::none(&members[0])];
     let [before, after] = [before, after].map(|it| RenderedClusters::new(it, &[], &placed));
-    let (now, then) = (before.manifests(0), after.manifests(0));
-    let now = now.iter().map(|it| (it.manifest.as_ref(), Some(it.slot())));
-    WorkDelta::new(now, &then)
+    WorkDelta::between(&before.manifests(0), &after.manifests(0))
 }
 
 #[test]

@@ -160,13 +160,8 @@ impl<'s> ComparedSide<'s> {
     fn differing(&self, other: &RenderedClusters<'_>) -> BTreeSet<String> {
         let (rendering, clusters) = (&self.rendering, self.rendering.clusters());
         let differs = |at: usize| {
-            let other = other.manifests(at);
-            let other = other
-                .iter()
-                .map(|it| (it.manifest.as_ref(), Some(it.slot())));
-            !WorkDelta::new(other, &rendering.manifests(at))
-                .counts
-                .is_none()
+            let delta = WorkDelta::between(&other.manifests(at), &rendering.manifests(at));
+            !delta.counts.is_none()
         };
         let places = clusters.iter().enumerate();
         let overridden = places.filter(|(at, it)| !it.overrides.is_empty() && differs(*at));
@@ -664,9 +659,7 @@ fn compare(
             .or_insert_with(|| {
                 let now = before.rendering.manifests(was);
                 let then = then.map(|(_, at)| after.rendering.manifests(at));
-                let now = now.iter();
-                let now = now.map(|it| (it.manifest.as_ref(), Some(it.slot())));
-                WorkDelta::new(now, &then.unwrap_or_default())
+                WorkDelta::between(&now, &then.unwrap_or_default())
             });
         let mut delta = delta.clone();
         let own = inventory.binding(cluster.name);
