@@ -39,7 +39,7 @@ use kubectl_fleet_stage::kubefleet::{Concept, ObjectRef};
 use kubectl_fleet_stage::render::invocation::Invocation;
 use kubectl_fleet_stage::render::style::TextPaint;
 use kubectl_fleet_stage::render::{self, RenderLook};
-use kubectl_fleet_stage::report::{Report, Severity, Verdict};
+use kubectl_fleet_stage::report::{Finding, Report, Severity, Verdict};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -206,6 +206,7 @@ fn the_state_needs_no_reasons() {
 /// into a good one: the run's own conditions are enough for every verdict.
 #[test]
 fn denied_evidence_is_not_health() {
+    let mut silent = Vec::new();
     let healthy = |verdict| matches!(verdict, Verdict::Succeeded | Verdict::Progressing);
     for path in one_of_each_folder() {
         let text = std::fs::read_to_string(&path).unwrap();
@@ -223,6 +224,8 @@ fn denied_evidence_is_not_health() {
             "ClusterResourceSnapshot",
             "ClusterSchedulingPolicySnapshot",
             "ClusterResourcePlacement",
+            "ClusterResourceOverrideSnapshot",
+            "ResourceOverrideSnapshot",
         ] {
             let line = format!("\nkind: {kind}\n");
             let kept: Vec<_> = documents(&text)
@@ -243,6 +246,21 @@ fn denied_evidence_is_not_health() {
                 let Some((_, now)) = after.iter().find(|(other, _)| other == target) else {
                     continue;
                 };
+                let is_lost = |it: &&Finding| !now.findings.iter().any(|new| new.code == it.code);
+                let mut grave = report
+                    .findings
+                    .iter()
+                    .filter(|it| it.severity >= Severity::Warning);
+                let lost = grave.find(is_lost);
+                // A file has what is around one placement, and FS503 is told of others.
+                let lost = lost.filter(|it| it.code != "FS503" && !report.verdict.is_over());
+                if let Some(lost) = lost.filter(|_| now.not_checked.is_empty()) {
+                    silent.push(format!(
+                        "{}: {target} without {kind}: {}",
+                        path.display(),
+                        lost.code
+                    ));
+                }
                 assert!(
                     healthy(report.verdict) || !healthy(now.verdict),
                     "{}: {target} was {:?}, and without {kind} it is {:?}",
@@ -253,6 +271,11 @@ fn denied_evidence_is_not_health() {
             }
         }
     }
+    assert!(
+        silent.is_empty(),
+        "nothing tells what is not checked:\n{}",
+        silent.join("\n")
+    );
 }
 
 /// Changes a text at a place that `choice` picks.

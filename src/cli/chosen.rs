@@ -46,7 +46,7 @@ mod tests {
             let strict = command(&Invocation::default());
             let strict = strict.find_subcommand(sub.get_name()).unwrap();
             for (arg, own) in sub.get_arguments().zip(strict.get_arguments()) {
-                let name = format!("{} {arg}", sub.get_name());
+                let name = format!("{} {}", sub.get_name(), arg.get_id());
                 let is_chosen = own.get::<ChosenAtTerminal>().is_some();
                 let required = own.is_required_set() && !is_chosen;
                 assert_eq!(arg.is_required_set(), required, "{name}");

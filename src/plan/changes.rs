@@ -472,14 +472,14 @@ pub(super) fn unknown((why, clusters): (String, Vec<String>)) -> NotChecked {
     NotChecked::new("changed objects", why).on(clusters)
 }
 
+/// Finds a cluster by its name.
+type MemberLookup<'m, 'f> = dyn Fn(&str) -> Option<&'m MemberCluster> + 'f;
+
 /// What changes in clusters that get what is on one side, against what they have.
 fn compare_sides<'s>(
     (inventory, all): (&Inventory, &[Version<'_>]),
     steps: impl Iterator<Item = ClusterStep<'s>>,
-    (after, members): (
-        &ComparedSide<'_>,
-        &dyn Fn(&str) -> Option<&'s MemberCluster>,
-    ),
+    (after, members): (&ComparedSide<'_>, &MemberLookup<'s, '_>),
     contents: &PlanContents<'_>,
 ) -> FoundChanges {
     let mut held: BTreeMap<Option<&str>, Vec<ClusterStep<'_>>> = BTreeMap::new();
@@ -604,11 +604,7 @@ fn sort_changes(groups: DeltaGroups, to: &str) -> Vec<ObjectChanges> {
 /// The clusters that have a snapshot, with the overrides that they have; of those whose overrides were
 /// not all read, nothing can be said.
 fn held_overrides<'m>(
-    (inventory, overrides, members): (
-        &Inventory,
-        &[Override],
-        &dyn Fn(&str) -> Option<&'m MemberCluster>,
-    ),
+    (inventory, overrides, members): (&Inventory, &[Override], &MemberLookup<'m, '_>),
     from: Option<&str>,
     clusters: &[ClusterStep<'_>],
     unread: &mut BTreeMap<String, Vec<String>>,

@@ -58,7 +58,7 @@ pub fn opening<'r, 'i>(rollout: &'r Rollout<'i>, gate: &Gate<'_>) -> GateOpening
     for (place, stage) in rollout.stages.iter().enumerate().skip(at) {
         let is_first = place == at;
         if is_first {
-            let others = closed(rollout, stage, gate.time);
+            let others = closed((rollout, gate), stage, gate.time);
             let others = others.filter(|it| !is_own(it));
             opening.held_by.extend(others);
         } else if stage.clusters.is_empty() && (stage.deletes || skips_empty(rollout).0) {
@@ -69,7 +69,7 @@ pub fn opening<'r, 'i>(rollout: &'r Rollout<'i>, gate: &Gate<'_>) -> GateOpening
             continue;
         }
         if !is_first {
-            opening.next = closed(rollout, stage, TaskTime::Before).next();
+            opening.next = closed((rollout, gate), stage, TaskTime::Before).next();
         }
         if opening.next.is_some() {
             break;
@@ -81,7 +81,7 @@ pub fn opening<'r, 'i>(rollout: &'r Rollout<'i>, gate: &Gate<'_>) -> GateOpening
             opening.stages.push(stage);
         }
         let runs = |it: &Gate<'_>| runs_until(stage, it).filter(|_| is_first);
-        let mut after = closed(rollout, stage, TaskTime::After);
+        let mut after = closed((rollout, gate), stage, TaskTime::After);
         opening.next = after.find(|it| runs(it).is_none_or(|until| until > rollout.now));
         if let Some(next) = opening.next {
             opening.until = runs(next);
@@ -127,15 +127,19 @@ fn skips_empty(rollout: &Rollout<'_>) -> (bool, bool) {
     (version >= AgentVersion::Next, is_guess)
 }
 
-/// The tasks of a stage at one side of its clusters that are not over. A request that is approved
-/// before the run comes to its gate holds nothing.
+/// The tasks of a stage at one side of its clusters that are not over once a gate is passed. A request that is approved
+/// before the run comes to its gate holds nothing, and stages of one name share theirs.
+/// Source: updaterun/execution.go:handleStageApprovalTask.
 fn closed<'r, 'i>(
-    rollout: &'r Rollout<'i>,
+    (rollout, passed): (&'r Rollout<'i>, &Gate<'_>),
     stage: &'r StageView<'i>,
     time: TaskTime,
 ) -> impl Iterator<Item = &'r Gate<'i>> {
-    let is_over = |gate: &Gate<'_>| {
-        gate.state == TaskState::Done
+    let request = passed.task.approval_request.clone();
+    let is_over = move |gate: &Gate<'_>| {
+        let is_shared = !request.is_empty() && gate.task.approval_request == request;
+        is_shared
+            || gate.state == TaskState::Done
             || gate.is_approved_ahead()
             || gate.ends_at().is_some_and(|until| until <= rollout.now)
     };

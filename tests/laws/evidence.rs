@@ -258,7 +258,8 @@ fn judge(objects: &Objects, evidence: &Evidence) -> Result<(), String> {
     }
     let told = match found.as_slice() {
         [] => return Err("leads to nothing".to_owned()),
-        [one] => forms(one),
+        // Stages may have one name.
+        [one, rest @ ..] if rest.iter().all(|it| it == one) => forms(one),
         several => {
             let each: Option<Vec<_>> = several.iter().map(|value| scalar(value)).collect();
             each.map(|each| each.join(", ")).into_iter().collect()

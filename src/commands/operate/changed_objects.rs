@@ -47,6 +47,21 @@ pub(in crate::commands) struct ShownChanges {
 }
 
 impl ShownChanges {
+    /// Refuses to let a script do what could not be compared.
+    pub(in crate::commands) fn is_seen(
+        &self,
+        (is_script, accepted): (bool, AcceptedRisks),
+        reading: &SourceReading,
+    ) -> Result<(), Error> {
+        let is_meant = |_: &&String| is_script && !accepted.unseen;
+        let Some(why) = self.unseen.as_ref().filter(is_meant) else {
+            return Ok(());
+        };
+        let nothing = capital(&reading.record.nothing("sent"));
+        let error = Error::new(Exit::Incomplete, format!("{why}. {nothing}"));
+        Err(error.hint("try again, do it at a terminal, or accept the risk with --allow-unseen"))
+    }
+
     /// Refuses to let a script continue a run that would be stuck, or that deletes objects with which others go. Who
     /// named the snapshot need not be who approves it.
     pub(in crate::commands) fn go_too_far(
@@ -55,15 +70,7 @@ impl ShownChanges {
         (is_script, accepted): (bool, AcceptedRisks),
         reading: &SourceReading,
     ) -> Result<(), Error> {
-        if let Some(why) = self
-            .unseen
-            .as_ref()
-            .filter(|_| is_script && !accepted.unseen)
-        {
-            let nothing = capital(&reading.record.nothing("sent"));
-            let error = Error::new(Exit::Incomplete, format!("{why}. {nothing}"));
-            return Err(error.hint("try again, approve or resume it at a terminal, or accept the risk with --allow-unseen"));
-        }
+        self.is_seen((is_script, accepted), reading)?;
         if let Some(why) = self.risks.refused.as_ref().filter(|_| is_script) {
             let hint = "correct that first, or approve or resume it at a terminal";
             return Err(safeguards::would_be_stuck(&run.meta.name, why, reading).hint(hint));
@@ -73,7 +80,9 @@ impl ShownChanges {
         };
         if run.pinned().is_none() {
             let named = steps::run_in_place(run, &run.status.snapshot_index);
-            let hint = Hint::new("approve or resume it at a terminal; or make that run:");
+            let hint = Hint::new(
+                "approve or resume it at a terminal; or make that run, and approve it with --allow-older:",
+            );
             let error = safeguards::would_delete(&run.meta.name, lost, reading);
             return Err(error.also(hint.command(named)));
         }

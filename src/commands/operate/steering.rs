@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::change::guard::Guard;
 use crate::change::neighbours::neighbours;
 use crate::change::preview::Preview;
 use crate::change::record::ToldChange;
@@ -121,7 +122,7 @@ pub fn aborts(inventory: &Inventory, preview: &mut Preview) -> Option<String> {
     aborts
 }
 
-/// Says what of the bindings and of the runs on the placement could not be read.
+/// Says what could not be read of the bindings, of the runs on the placement, and of what the controller checks.
 pub fn unseen(inventory: &Inventory, preview: &mut Preview) {
     if let Some(gap) = &inventory.bindings.gap {
         preview.warning(&format!(
@@ -134,6 +135,17 @@ pub fn unseen(inventory: &Inventory, preview: &mut Preview) {
             "other runs on the placement are unknown: {} {gap}",
             inventory.scope.kind(Concept::UpdateRun)
         ));
+    }
+    for concept in [
+        Concept::Placement,
+        Concept::PolicySnapshot,
+        Concept::MemberCluster,
+    ] {
+        let kind = inventory.scope.kind(concept);
+        if let Some(gap) = inventory.gaps.get(&kind) {
+            let what = Guard::Aborts.finds_out();
+            preview.warning(&format!("{what} is unknown: {kind} {gap}"));
+        }
     }
 }
 

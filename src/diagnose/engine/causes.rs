@@ -94,6 +94,7 @@ pub fn link(findings: &mut [Finding]) {
             .iter()
             .filter(|other| possible.contains(&other.code.as_str()))
             .filter(|other| touches(other, finding))
+            .filter(|other| other.code != LEFT || !is_refused(finding))
             .collect();
         let explain = explain_together(&candidates, finding);
         let causes = candidates.iter().filter(|_| explain);
@@ -106,6 +107,14 @@ pub fn link(findings: &mut [Finding]) {
             finding.caused_by = causes;
         }
     }
+}
+
+/// A cluster leaves the fleet.
+const LEFT: &str = "FS518";
+
+/// Whether content is refused, which does not come of a leave; a workload may lose its nodes with it.
+fn is_refused(finding: &Finding) -> bool {
+    finding.fault == Some(FaultOrigin::Content) && finding.code != "FS501"
 }
 
 /// What was found about one workload.

@@ -33,8 +33,8 @@ pub fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
             continue;
         };
         look.next_needs_it = true;
-        let before = finding.remedies.get_mut(at.wrapping_sub(1));
-        match before.filter(|it| it.command.is_some() && it.command == look.command) {
+        let mut before = finding.remedies.iter_mut().take(at);
+        match before.find(|it| it.command.is_some() && it.command == look.command) {
             // To wait for the scheduler is said better there.
             Some(before) => {
                 if !cx.awaits_scheduler() {

@@ -6,7 +6,8 @@ use crate::diagnose::engine::causes::precedence;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::same_again;
 use crate::report::{Effect, FaultOrigin, Finding, Remedy, Verdict};
-use crate::rollout::rollback;
+use crate::rollout::sent::sent_index;
+use crate::rollout::{Rollout, rollback};
 
 /// Offers the way back where a run is stuck with its content, or has failed and left clusters failing with it:
 /// whoever is called wants the service first. An override is not taken back with it.
@@ -35,10 +36,17 @@ pub fn offer(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     let mut steps = findings.iter().flat_map(|it| &it.remedies);
     let is_offered = steps.any(|it| it.is_our(&["rollback"]));
     let is_last = rollback::current(cx.inventory).is_some_and(|it| it.meta.name == run.meta.name);
+    let Ok(good) = rollback::last_good(cx.inventory, run) else {
+        return;
+    };
+    // Clusters that the run has not reached would get content that nobody has asked for there.
+    let ahead = cx.rollout.iter().flat_map(Rollout::still_to_reach);
+    let mut held = ahead.filter_map(|it| sent_index(cx.inventory, it.binding?));
+    let moves_others = held.any(|has| has != good.index);
     if !meant.all(is_content)
         || is_offered
         || !is_last
-        || rollback::last_good(cx.inventory, run).is_err()
+        || moves_others
         || same_again::fails_again(cx)
     {
         return;

@@ -7,7 +7,7 @@ use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::{Concept, Kind, reasons};
 use crate::report::NotChecked;
-use crate::rollout::Health;
+use crate::rollout::{Health, Rollout};
 use crate::words::distinct;
 
 /// The gaps of a case, sorted.
@@ -27,7 +27,10 @@ pub fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChecked> {
             kind.concept(),
             Concept::ClusterOverrideSnapshot | Concept::OverrideSnapshot
         );
-        if adds && (why == NOT_COLLECTED || why == NOT_SERVED || !overrides_matter(cx)) {
+        let may_change = cx.rollout.as_ref().is_some_and(Rollout::is_live);
+        let is_needed = overrides_matter(cx) || may_change;
+        let is_read = why != NOT_COLLECTED && why != NOT_SERVED;
+        if adds && !(is_read && is_needed) && !overrides_ahead(cx, *kind) {
             continue;
         }
         // What brings the namespace is asked for beside the placement that was meant.
@@ -74,6 +77,14 @@ fn overrides_matter(cx: &DiagnosisContext<'_>) -> bool {
     let failed =
         |failing: &FailingCluster<'_>| failing.trouble.condition.kind == reasons::OVERRIDDEN;
     cx.causes().any(refused) || cx.troubles.iter().any(failed)
+}
+
+/// Whether a live run recorded overrides of a kind for clusters that it has still to reach.
+fn overrides_ahead(cx: &DiagnosisContext<'_>, kind: Kind) -> bool {
+    let live = cx.rollout.iter().filter(|it| it.is_live());
+    let ahead = live.flat_map(Rollout::still_to_reach);
+    let mut recorded = ahead.flat_map(|it| it.recorded.override_names());
+    recorded.any(|it| it.kind == kind)
 }
 
 /// Whether at least one object of the kind was seen that belongs to the case.

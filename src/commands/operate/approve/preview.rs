@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::select::{ApprovalSelection, gate};
-use crate::change::guard::{AcceptedRisks, Guard};
+use crate::change::guard::AcceptedRisks;
 use crate::change::preview::Preview;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::{safeguards, steering};
@@ -341,21 +341,11 @@ fn warn(
         safeguards::warn_of_ahead(rollout, held, preview);
     }
     steering::unseen(rollout.inventory, preview);
-    let read = [
-        Concept::Placement,
-        Concept::PolicySnapshot,
-        Concept::MemberCluster,
-        Concept::ResourceSnapshot,
-    ];
-    for concept in read {
-        let kind = rollout.inventory.scope.kind(concept);
-        if let Some(gap) = rollout.inventory.gaps.get(&kind) {
-            let what = match concept {
-                Concept::ResourceSnapshot => "whether its content still exists",
-                _ => Guard::Aborts.finds_out(),
-            };
-            preview.warning(&format!("{what} is unknown: {kind} {gap}"));
-        }
+    let kind = rollout.inventory.scope.kind(Concept::ResourceSnapshot);
+    if let Some(gap) = rollout.inventory.gaps.get(&kind) {
+        preview.warning(&format!(
+            "whether its content still exists is unknown: {kind} {gap}"
+        ));
     }
     steering::others(rollout, preview);
 }

@@ -729,9 +729,17 @@ fn takes_back_only(
     if let Some(now) = current {
         let moved = moved_ahead(launch, plan, &Rollout::of(inventory, now));
         if !moved.is_empty() {
+            let is_certain = moved
+                .iter()
+                .all(|name| changes_objects(plan, name).is_some());
+            let changes = if is_certain {
+                "would change"
+            } else {
+                "would, or might, change"
+            };
             let (clusters, run) = (enumerate(moved), &now.meta.name);
             return refused(format!(
-                "the rollback would change {clusters}, which {run} has not reached"
+                "the rollback {changes} {clusters}, which {run} has not reached"
             ));
         }
     }
@@ -811,7 +819,7 @@ fn changes_objects(plan: &Plan, cluster: &str) -> Option<bool> {
     groups.find(is_in).map(|group| !group.is_none())
 }
 
-/// The clusters that a rollback changes although the run that is rolled back has not reached them.
+/// The clusters that a rollback changes, or may change, although the run that is rolled back has not reached them.
 fn moved_ahead<'i>(launch: &RunLaunch, plan: &Plan, now: &Rollout<'i>) -> Vec<&'i str> {
     // What a rollback to the same snapshot has left is what is to be taken back.
     let index = &now.run.status.snapshot_index;
@@ -820,10 +828,7 @@ fn moved_ahead<'i>(launch: &RunLaunch, plan: &Plan, now: &Rollout<'i>) -> Vec<&'
     let updated = plan.stages.iter().flat_map(|stage| &stage.clusters);
     let held = updated.filter(|it| it.snapshot.is_some() && !is_left(it));
     let held: BTreeSet<_> = held.map(|it| it.name.as_str()).collect();
-    let back: BTreeSet<_> = plan.going_back().map(|it| it.name.as_str()).collect();
-    let moved = |name: &&str| {
-        held.contains(name) && changes_objects(plan, name).unwrap_or_else(|| back.contains(name))
-    };
+    let moved = |name: &&str| held.contains(name) && changes_objects(plan, name) != Some(false);
     let ahead = now.still_to_reach().map(|it| it.name);
     ahead.filter(moved).collect()
 }

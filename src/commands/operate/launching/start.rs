@@ -71,6 +71,10 @@ pub(in crate::commands) fn start(
                 }
                 (None, None) => {
                     let shown = changed_objects::show(run, None, &look, seen);
+                    if let Err(error) = shown.is_seen((unattended, accepted), reading) {
+                        proposal.question = Err(error);
+                        return Ok(proposal);
+                    }
                     (None, Some(shown.risks))
                 }
                 (agreed, _) => (agreed, None),

@@ -5,7 +5,7 @@ use crate::diagnose::subjects::leftover::{PlacementLeftover, ask_agent};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::duration;
 use crate::problems::steps;
-use crate::rollout::STUCK_AFTER;
+use crate::rollout::{ClusterView, STUCK_AFTER};
 
 /// In the deletion stage a cluster is done when its binding is gone. The controller never calls
 /// that stuck. Source: updaterun/execution.go:executeDeleteStage.
@@ -19,7 +19,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     };
     let mut findings = Vec::new();
-    for cluster in rollout.removals().filter(|it| it.state.is_in_flight()) {
+    // Where the binding is gone, the run is done with the cluster when it looks next.
+    let is_gone =
+        |it: &ClusterView<'_>| it.binding.is_none() && cx.inventory.bindings.is_complete();
+    let pending = rollout.removals().filter(|it| it.state.is_in_flight());
+    for cluster in pending.filter(|it| !is_gone(it)) {
         let name = cluster.name;
         let lasting = cluster.in_flight_for(cx.now());
         let late = lasting.is_some_and(|lasting| lasting > STUCK_AFTER);

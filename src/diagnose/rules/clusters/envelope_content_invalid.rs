@@ -17,7 +17,6 @@ use crate::manifests::{FaultCause, RenderFault};
 /// Source: workgenerator/envelope.go:extractManifestsFromEnvelopeCR.
 pub const RULE: Rule = Rule::error("FS512", "envelope-content-invalid", Whole(check))
     .reads(&[Concept::Binding, Concept::ResourceSnapshot])
-    .caused_by(&["FS518"])
     .content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {

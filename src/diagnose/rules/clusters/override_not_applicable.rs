@@ -23,7 +23,6 @@ pub const RULE: Rule = Rule::error("FS509", "override-not-applicable", Whole(che
         Concept::ClusterOverrideSnapshot,
         Concept::OverrideSnapshot,
     ])
-    .caused_by(&["FS518"])
     .content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {

@@ -3,6 +3,7 @@
 use crate::contents::ManifestKey;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::changes_ahead;
+use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::plan::CascadingDeletion;
 use crate::problems::steps;
 use crate::rollout::Rollout;
@@ -118,7 +119,7 @@ fn outdated<'i>(rollout: &Rollout<'i>, object: &ManifestKey) -> Option<&'i str> 
     let index = rollout.run.status.snapshot_index.as_str();
     let latest = rollout.inventory.snapshots.iter();
     let latest = latest.filter(|it| it.is_latest());
-    let mut objects = latest.flat_map(|it| it.sent());
+    let mut objects = latest.flat_map(ResourceSnapshot::sent);
     let has = objects.any(|it| ManifestKey::of_manifest(it) == *object);
     has.then_some(index)
 }
