@@ -227,7 +227,9 @@ impl<'r> MaskWalker<'r> {
         match value {
             Value::String(text) => match said {
                 NameMeaning::Scheme | NameMeaning::Cookies => {
-                    if let Some(range) = text::header(text, 0, said) {
+                    let range = text::header(text, 0, said);
+                    if let Some(range) = range.filter(|it| !matches!(&text[it.clone()], "" | MASK))
+                    {
                         let hidden = self.hide(&text[range.clone()]);
                         text.replace_range(range, &hidden);
                     }
