@@ -12,7 +12,7 @@ use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use super::still_failing::StillFailing;
 use super::{PlannedCluster, Warning, WarningKind};
-use crate::contents::{ManifestKey, what_goes_with};
+use crate::contents::{Manifest, ManifestKey, what_goes_with};
 use crate::inventory::Inventory;
 use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::apply::ApplyStrategy;
@@ -24,7 +24,7 @@ use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::kubefleet::{Concept, Kind, ObjectRef};
 use crate::manifests::{
     ChangeCounts, FailingOperation, FaultCause, INSIDE_ENVELOPES, ObjectRefusal, Override,
-    PlacedOverrides, RenderedClusters, SnapshotContent, WorkDelta, WorkGenerator,
+    PlacedOverrides, RenderedClusters, RenderedManifest, SnapshotContent, WorkDelta, WorkGenerator,
 };
 use crate::member::PodHold;
 use crate::query::Outcome;
@@ -48,21 +48,36 @@ pub struct PlanContents<'c> {
     pub is_current: bool,
     /// KubeFleet's own objects that are part of the next snapshot up to 0.3.
     pub unclear: &'c [ManifestKey],
-    /// The clusters of which the Works were seen to hold what their bindings ask for.
+    pub works: ToldByWorks,
+}
+
+/// What Works tell where the snapshots do not tell what clusters have.
+#[derive(Debug, Default)]
+pub struct ToldByWorks {
+    /// The clusters of which the Works hold what their bindings ask for.
     pub as_asked: BTreeSet<String>,
+    /// What the Works of clusters hold.
+    pub held: BTreeMap<String, Vec<Manifest>>,
 }
 
 impl<'c> PlanContents<'c> {
     /// What was read alone, and nothing of what the hub has beside it.
-    pub const fn new(texts: &'c ObjectTexts, overrides: &'c [Override]) -> Self {
+    pub fn new(texts: &'c ObjectTexts, overrides: &'c [Override]) -> Self {
         Self {
             texts,
             overrides,
             unmatched: &[],
             is_current: false,
             unclear: &[],
-            as_asked: BTreeSet::new(),
+            works: ToldByWorks::default(),
         }
+    }
+}
+
+impl ToldByWorks {
+    /// Whether they tell what a cluster has.
+    fn tells(&self, cluster: &str) -> bool {
+        self.as_asked.contains(cluster) || self.held.contains_key(cluster)
     }
 }
 
@@ -500,9 +515,10 @@ fn compare_sides<'s>(
                 Some("the cluster has joined again since the last run")
             }
             Some(binding)
-                if !contents.as_asked.contains(step.name)
+                if !contents.works.tells(step.name)
                     && sent_namesakes(inventory, binding).is_some() =>
             {
+                found.told_by_works.push(step.name.to_owned());
                 Some("a snapshot that the cluster has was deleted and created again")
             }
             _ => None,
@@ -515,6 +531,10 @@ fn compare_sides<'s>(
         // What is bound to it, and was never released to it, has nothing of it.
         let is_released = binding.is_none_or(Binding::was_released);
         let from = step.from.filter(|_| is_released || step.to.is_none());
+        if let Some(now) = contents.works.held.get(step.name) {
+            compare_works(inventory, (from, now), after, &step, &mut found);
+            continue;
+        }
         held.entry(from).or_default().push(step);
     }
     for (from, clusters) in held {
@@ -523,16 +543,16 @@ fn compare_sides<'s>(
             let from = from.unwrap_or_default();
             let names: Vec<_> = clusters.iter().map(|it| it.name.to_owned()).collect();
             let (why, is_unseen) = without_snapshot((inventory, all), from);
-            found
-                .unseen
-                .extend(names.iter().filter(|_| is_unseen).cloned());
+            found.told_by_works.extend(names.iter().cloned());
+            if is_unseen {
+                found.unseen.extend(names.iter().cloned());
+            }
             unread.insert(why, names);
             continue;
         };
         let overrides = contents.overrides;
         let own = (inventory, overrides, members);
-        let (placed, unseen) = held_overrides(own, from, &clusters, &mut unread);
-        found.unseen.extend(unseen);
+        let placed = held_overrides(own, from, &clusters, (&mut unread, &mut found));
         let before = ComparedSide::new(&content, overrides, &placed, None);
         // What an override blocks has not come: the cluster has what it had before.
         let mut clusters = clusters;
@@ -544,7 +564,7 @@ fn compare_sides<'s>(
         }
         let unclear = by_older_agents(&before, all, from, contents);
         let is_unclear = |it: &ClusterStep<'_>| {
-            let is_told = contents.as_asked.contains(it.name) || before.is_kept(it, after);
+            let is_told = contents.works.tells(it.name) || before.is_kept(it, after);
             unclear.contains(it.name) && !is_told
         };
         let (unclear, clusters): (Vec<_>, Vec<_>) = clusters.into_iter().partition(is_unclear);
@@ -607,9 +627,9 @@ fn held_overrides<'m>(
     (inventory, overrides, members): (&Inventory, &[Override], &MemberLookup<'m, '_>),
     from: Option<&str>,
     clusters: &[ClusterStep<'_>],
-    unread: &mut BTreeMap<String, Vec<String>>,
-) -> (Vec<PlacedOverrides<'m>>, Vec<String>) {
-    let (mut placed, mut unseen) = (Vec::new(), Vec::new());
+    (unread, found): (&mut BTreeMap<String, Vec<String>>, &mut FoundChanges),
+) -> Vec<PlacedOverrides<'m>> {
+    let mut placed = Vec::new();
     for cluster in clusters {
         let Some(member) = members(cluster.name) else {
             continue;
@@ -623,13 +643,40 @@ fn held_overrides<'m>(
             let is_known = is_listed(inventory, gone.kind);
             let how = if is_known { "is gone" } else { "was not read" };
             let why = format!("{gone}, which the cluster has, {how}");
-            unread.entry(why).or_default().push(cluster.name.to_owned());
-            unseen.extend((!is_known).then(|| cluster.name.to_owned()));
+            let name = cluster.name.to_owned();
+            unread.entry(why).or_default().push(name.clone());
+            found.told_by_works.push(name.clone());
+            if !is_known {
+                found.unseen.insert(name);
+            }
         } else {
             placed.push(bound);
         }
     }
-    (placed, unseen)
+    placed
+}
+
+/// Adds what changes in a cluster of which the Works tell what it has.
+fn compare_works(
+    inventory: &Inventory,
+    (from, now): (Option<&str>, &[Manifest]),
+    after: &ComparedSide<'_>,
+    cluster: &ClusterStep<'_>,
+    found: &mut FoundChanges,
+) {
+    let then = after.place(cluster.name).map(|(_, at)| at);
+    if then.is_some() || cluster.to.is_none() {
+        let brought = then.map(|at| after.rendering.manifests(at));
+        let delta = WorkDelta::of(now, &brought.unwrap_or_default());
+        let had = || now.to_vec();
+        add(
+            inventory,
+            (from, cluster),
+            (delta, &had),
+            (after, then),
+            found,
+        );
+    }
 }
 
 /// Adds what changes in clusters that have the same snapshot.
@@ -646,8 +693,7 @@ fn compare(
             continue;
         };
         let then = after.place(cluster.name);
-        let is_removal = cluster.to.is_none() && then.is_none();
-        if then.is_none() && !is_removal {
+        if then.is_none() && cluster.to.is_some() {
             continue;
         }
         let delta: &WorkDelta = known
@@ -657,53 +703,73 @@ fn compare(
                 let then = then.map(|(_, at)| after.rendering.manifests(at));
                 WorkDelta::between(&now, &then.unwrap_or_default())
             });
-        let mut delta = delta.clone();
-        let own = inventory.binding(cluster.name);
-        let is_older = |object: &ManifestKey| own.is_some_and(|own| is_kept_out(own, object));
-        let trouble = own.and_then(|own| binding_trouble(inventory, own));
-        let troubled = trouble.map(|it| it.manifests).unwrap_or_default();
-        // What others own stays theirs. What only fails now may be applied again before the run comes, and then it goes.
-        delta
-            .deleted
-            .retain(|object| !fails(&troubled, object, ManifestProblem::is_not_ours));
-        delta.counts.deleted = delta.deleted.len();
-        delta.refused.retain(|(object, why)| match why {
-            ObjectRefusal::Field(_) | ObjectRefusal::Held(_) => !is_older(object),
-            ObjectRefusal::Twice(_) => true,
-            ObjectRefusal::Without(lost) => delta.deleted.contains(lost),
-        });
-        delta.count_refused();
+        let had = || {
+            let had = before.rendering.manifests(was).into_iter();
+            had.map(|it| it.manifest.into_owned()).collect()
+        };
         let then = then.map(|(_, at)| at);
-        let bound = own.zip(after.apply.as_ref()).zip(then);
-        let apply = bound.filter(|_| from.is_some()).map(|((own, apply), at)| {
-            let sides = (&before.rendering, &after.rendering);
-            let failing = FailingObjects::of(&troubled, apply, sides, (was, at));
+        let change = (delta.clone(), &had as HadManifests<'_>);
+        add(inventory, (from, cluster), change, (after, then), found);
+    }
+}
+
+/// Makes what a cluster had before.
+type HadManifests<'h> = &'h dyn Fn() -> Vec<Manifest>;
+
+/// Adds what changes in a cluster, as far as what fails there lets it.
+fn add(
+    inventory: &Inventory,
+    (from, cluster): (Option<&str>, &ClusterStep<'_>),
+    (mut delta, had): (WorkDelta, HadManifests<'_>),
+    (after, then): (&ComparedSide<'_>, Option<usize>),
+    found: &mut FoundChanges,
+) {
+    let own = inventory.binding(cluster.name);
+    let is_older = |object: &ManifestKey| own.is_some_and(|own| is_kept_out(own, object));
+    let trouble = own.and_then(|own| binding_trouble(inventory, own));
+    let troubled = trouble.map(|it| it.manifests).unwrap_or_default();
+    // What others own stays theirs. What only fails now may be applied again before the run comes, and then it goes.
+    delta
+        .deleted
+        .retain(|object| !fails(&troubled, object, ManifestProblem::is_not_ours));
+    delta.counts.deleted = delta.deleted.len();
+    delta.refused.retain(|(object, why)| match why {
+        ObjectRefusal::Field(_) | ObjectRefusal::Held(_) => !is_older(object),
+        ObjectRefusal::Twice(_) => true,
+        ObjectRefusal::Without(lost) => delta.deleted.contains(lost),
+    });
+    delta.count_refused();
+    let bound = own.zip(after.apply.as_ref()).zip(then);
+    let apply = bound.filter(|_| from.is_some()).map(|((own, apply), at)| {
+        if !troubled.is_empty() {
+            let then = after.rendering.manifests(at);
+            let failing = FailingObjects::of(&troubled, apply, &had(), &then);
             delta.overwritten = failing.overwritten;
             delta.counts.overwritten = delta.overwritten.len();
             let name = cluster.name.to_owned();
-            let has = own.spec.apply_strategy.as_deref();
             // What kept an object from being applied does not keep it from being compared.
-            let compares_now =
-                apply.is_report_diff() && !has.is_some_and(ApplyStrategy::is_report_diff);
+            let compared = own.only_compares();
+            let compares_now = apply.is_report_diff() && !compared;
             let unchanged = failing.unchanged.filter(|_| !compares_now);
             found.still_failing.extend(unchanged.map(|it| (name, it)));
-            has.map(|has| has.differences(apply)).unwrap_or_default()
-        });
-        // In the same snapshot, they are the same.
-        let masked = std::mem::take(&mut delta.masked).into_iter();
-        for object in masked.filter(|_| from != cluster.to) {
-            let alike = found.masked.entry(object).or_default();
-            alike.push(cluster.name.to_owned());
         }
-        let change = ObjectDelta {
-            from: from.map(str::to_owned),
-            is_removal,
-            delta,
-            apply: apply.unwrap_or_default(),
-        };
-        let alike = found.groups.entry(change).or_default();
+        let has = own.spec.apply_strategy.as_deref();
+        has.map(|has| has.differences(apply)).unwrap_or_default()
+    });
+    // In the same snapshot, they are the same.
+    let masked = std::mem::take(&mut delta.masked).into_iter();
+    for object in masked.filter(|_| from != cluster.to) {
+        let alike = found.masked.entry(object).or_default();
         alike.push(cluster.name.to_owned());
     }
+    let change = ObjectDelta {
+        from: from.map(str::to_owned),
+        is_removal: then.is_none(),
+        delta,
+        apply: apply.unwrap_or_default(),
+    };
+    let alike = found.groups.entry(change).or_default();
+    alike.push(cluster.name.to_owned());
 }
 
 /// What becomes of the objects of a cluster that fail there.
@@ -719,25 +785,17 @@ impl FailingObjects {
     fn of(
         troubled: &[ManifestTrouble<'_>],
         apply: &ApplyStrategy,
-        (before, after): (&RenderedClusters<'_>, &RenderedClusters<'_>),
-        (was, at): (usize, usize),
+        had: &[Manifest],
+        then: &[RenderedManifest<'_>],
     ) -> Self {
         let mut kept = Self::default();
-        if troubled.is_empty() {
-            return kept;
-        }
-        let had = before.manifests(was);
-        let had: BTreeMap<_, _> = had
-            .iter()
-            .map(|it| (&it.manifest.identity, &it.manifest.value))
-            .collect();
-        let then = after.manifests(at);
+        let had: BTreeMap<_, _> = had.iter().map(|it| (&it.identity, &it.value)).collect();
         let created = then.iter().map(|it| &it.manifest.identity);
         let created = created.filter(|it| !had.contains_key(it));
         let holders: Vec<_> = created
             .filter(|it| what_goes_with((&it.kind, &it.namespace)).is_some())
             .collect();
-        for sent in &then {
+        for sent in then {
             let object = &sent.manifest.identity;
             let is_freed = holders.iter().any(|it| it.holds(object));
             let is_new = is_freed || had.get(object) != Some(&&sent.manifest.value);

@@ -25,7 +25,7 @@ pub fn compute(inventory: &Inventory, wish: &PlannedRun, contents: &PlanContents
     let computed = stages::compute(&mut draft, &planned, map.as_ref(), then);
     overrides::check(&mut draft, &computed, then);
     content::empty(&mut draft, &computed, then);
-    content::reused(&mut draft, &computed, &contents.as_asked);
+    content::reused(&mut draft, &computed, &contents.works.as_asked);
     content::of_hub(&mut draft, then, contents.unclear);
     content::unmatched(&mut draft, contents.unmatched);
     let changes = if let Some(why) = content::reselected(&draft, contents) {

@@ -28,7 +28,9 @@ use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::{StageDefinition, StageEnd};
 use crate::words::worded;
 
-pub use changes::{ObjectChanges, PlanContents, RefusedObject, RunChanges, new_objects, of_run};
+pub use changes::{
+    ObjectChanges, PlanContents, RefusedObject, RunChanges, ToldByWorks, new_objects, of_run,
+};
 pub use compute::compute;
 pub use lost::CascadingDeletion;
 pub use point::{PlanPoint, PointKind, Refusal, RefusalKind, Warning, WarningKind};

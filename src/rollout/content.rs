@@ -418,7 +418,7 @@ pub fn cascading_losses<'i>(rollout: &Rollout<'i>) -> Vec<CascadingLoss<'i>> {
         let held = sent_index(inventory, binding);
         let held = held.filter(|held| *held != index || overrides.is_some())?;
         Some((
-            binding,
+            (binding, it.member),
             held,
             overrides.and(it.member).map(|member| (it.recorded, member)),
         ))
@@ -434,7 +434,7 @@ pub fn cascading_losses<'i>(rollout: &Rollout<'i>) -> Vec<CascadingLoss<'i>> {
     };
     let own: BTreeSet<_> = own.sent().map(ManifestKey::of_manifest).collect();
     let mut losses: BTreeMap<_, CascadingLoss<'i>> = BTreeMap::new();
-    for (binding, held, recorded) in ahead {
+    for ((binding, member), held, recorded) in ahead {
         let Some(held) = complete(held).filter(|_| !own.is_empty()) else {
             continue;
         };
@@ -442,6 +442,9 @@ pub fn cascading_losses<'i>(rollout: &Rollout<'i>) -> Vec<CascadingLoss<'i>> {
             let goes_with =
                 |it: &&ManifestIdentity| what_goes_with((&it.kind, &it.meta.namespace)).is_some();
             for resource in part.sent().filter(goes_with) {
+                if may_lack(inventory, binding, (resource, member)) {
+                    continue;
+                }
                 let object = ManifestKey::of_manifest(resource);
                 let by = recorded.filter(|_| own.contains(&object)).and_then(|it| {
                     let (status, member) = it;
@@ -463,6 +466,22 @@ pub fn cascading_losses<'i>(rollout: &Rollout<'i>) -> Vec<CascadingLoss<'i>> {
         }
     }
     losses.into_values().collect()
+}
+
+/// Whether an override that a cluster has deletes an object there, or one that is not known may.
+fn may_lack(
+    inventory: &Inventory,
+    binding: &Binding,
+    (resource, member): (&ManifestIdentity, Option<&MemberCluster>),
+) -> bool {
+    let is_known = |name: &ObjectRef| inventory.overrides.iter().any(|it| it.object() == *name);
+    let mut names = binding.spec.override_names();
+    if names.any(|name| !is_known(&name)) {
+        return true;
+    }
+    let own = || binding.spec.override_names();
+    let none = BTreeSet::new();
+    member.is_some_and(|member| deleted_by(inventory, own(), &none, (resource, member)).is_some())
 }
 
 /// The override snapshot that deletes an object from a cluster and is none of those that it has; another

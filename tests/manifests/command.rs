@@ -356,17 +356,29 @@ fn a_plan_warns_of_an_envelope_that_cannot_be_opened() {
     assert!(!out.contains("FS509"), "{out}");
 }
 
-/// What was not collected is unknown, and the plan stands without it.
+/// Where an override that a cluster has is gone, its Works tell; without them that is unknown, and the plan stands.
 #[test]
 fn a_plan_without_the_overrides_that_clusters_have_says_so() {
     let more = "spec:\n  clusterResourceOverrideSnapshots: [gone-0]\n";
-    let (_file, path) = replaced(&OF_MEMBER_1, "spec:\n", more);
-    let (_, out, _) = call_on(&path, &PLAN);
-    let out = one_line(&out);
     let gap = "changed objects: ClusterResourceOverrideSnapshot gone-0, which the cluster has, is \
                gone (member-1)";
-    assert!(out.contains(gap), "{out}");
-    assert!(out.contains("(member-2, member-3, member-4)"), "{out}");
+    for has_works in [true, false] {
+        let (_file, path) = changed(|document| {
+            let is_own = OF_MEMBER_1.iter().all(|part| document.contains(part));
+            let is_kept = has_works || !document.contains("\nkind: Work\n");
+            let document = if is_own {
+                document.replacen("spec:\n", more, 1)
+            } else {
+                document.to_owned()
+            };
+            is_kept.then_some(document)
+        });
+        let (_, out, _) = call_on(&path, &PLAN);
+        let out = one_line(&out);
+        assert_eq!(out.contains(gap), !has_works, "{out}");
+        assert_eq!(out.contains("2 deleted (member-1)"), has_works, "{out}");
+        assert!(out.contains("(member-2, member-3, member-4)"), "{out}");
+    }
 }
 
 /// A bundle without the Works says nothing of what they hold.

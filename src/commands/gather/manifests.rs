@@ -18,6 +18,7 @@ use crate::kubefleet::{Concept, Kind, ObjectRef, names};
 use crate::manifests::{
     Override, PlacedOverrides, RenderedClusters, SnapshotContent, WorkDelta, WorkGenerator,
 };
+use crate::plan::ToldByWorks;
 use crate::report::NotChecked;
 use crate::rollout::life::came_after;
 use crate::rollout::sent::sent_namesakes;
@@ -80,19 +81,19 @@ pub(in crate::commands) fn read(
     Ok(material)
 }
 
-/// Those of these clusters of which the Works hold what their bindings ask for, with the snapshots that have those
-/// names now; where that cannot be read, none.
-pub(in crate::commands) fn have_what_they_ask_for(
+/// What the Works of these clusters tell, with the snapshots that have the names now which their bindings ask for;
+/// where that cannot be read, nothing.
+pub(in crate::commands) fn told_by_works(
     reading: &mut SourceReading,
     placement: &ObjectRef,
     clusters: &[String],
-) -> BTreeSet<String> {
+) -> ToldByWorks {
     if clusters.is_empty() {
-        return BTreeSet::new();
+        return ToldByWorks::default();
     }
     match read(reading, placement, WorkQuery::Unread) {
-        Ok(mut material) => material.as_asked(reading, clusters),
-        Err(_) => BTreeSet::new(),
+        Ok(mut material) => material.told_by_works(reading, clusters),
+        Err(_) => ToldByWorks::default(),
     }
 }
 
@@ -235,18 +236,28 @@ impl RenderMaterial {
         Some(texts.flat_map(|text| contents::of_work(text)).collect())
     }
 
-    /// Those of these clusters of which the Works, which are read, hold what their bindings ask for.
-    pub fn as_asked(
+    /// What the Works of these clusters tell, which are read.
+    pub fn told_by_works(
         &mut self,
         reading: &mut SourceReading,
         clusters: &[String],
-    ) -> BTreeSet<String> {
+    ) -> ToldByWorks {
         if clusters.is_empty() {
-            return BTreeSet::new();
+            return ToldByWorks::default();
         }
         self.read_works(reading, WorkQuery::Of(clusters));
         let has_it = |name: &&String| self.has_what_it_asks_for(name) == Some(true);
-        clusters.iter().filter(has_it).cloned().collect()
+        let held = clusters.iter();
+        let held = held.filter_map(|name| Some((name.clone(), self.existing(name)?)));
+        ToldByWorks {
+            as_asked: clusters.iter().filter(has_it).cloned().collect(),
+            held: held.collect(),
+        }
+    }
+
+    /// Whether Works that were asked for could not be read.
+    pub const fn lacks_works(&self) -> bool {
+        self.works_gap.is_some()
     }
 
     /// Whether a cluster's Works hold what its binding asks for; `None` where one of both is not known.

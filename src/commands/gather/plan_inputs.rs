@@ -20,7 +20,7 @@ use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::manifests::live::{NextSnapshot, SelectedObjects, SnapshotPart};
-use crate::plan::{self, Plan, PlanContents, WarningKind};
+use crate::plan::{self, Plan, PlanContents, ToldByWorks, WarningKind};
 use crate::problems::{self, ProblemsInTheWay};
 use crate::report::NotChecked;
 use crate::rollout::in_the_way::{InTheWay, NewObjects};
@@ -130,14 +130,14 @@ pub fn read(reading: &mut SourceReading, wish: &PlannedRun) -> Result<PlanWithIn
         unmatched: &unmatched,
         is_current,
         unclear: &unclear,
-        as_asked: BTreeSet::new(),
+        works: ToldByWorks::default(),
     };
     let mut plan = plan::compute(&around.inventory, wish, &contents);
     let reused = plan.warnings_of(WarningKind::SnapshotNameReused);
     let mut unclear: Vec<_> = reused.flat_map(|it| it.clusters.clone()).collect();
     unclear.extend(plan.told_by_works.iter().cloned());
-    contents.as_asked = manifests::have_what_they_ask_for(reading, placement, &unclear);
-    if !contents.as_asked.is_empty() {
+    contents.works = manifests::told_by_works(reading, placement, &unclear);
+    if !contents.works.held.is_empty() {
         plan = plan::compute(&around.inventory, wish, &contents);
     }
     plan.not_checked

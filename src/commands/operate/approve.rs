@@ -197,7 +197,7 @@ fn of_target(
             if !opened.is_empty() {
                 let preview = &mut proposal.preview;
                 let seen = (&mut *preview, &mut *reading);
-                let shown = changed_objects::show(&run, Some(&opened), &look, seen);
+                let mut shown = changed_objects::show(&run, Some(&opened), &look, seen);
                 if let Some(run) = inventory.run.present()
                     && let Err(error) =
                         shown.go_too_far(run, (args.writing.yes, accepted_risks(args)), reading)

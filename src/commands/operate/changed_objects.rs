@@ -15,7 +15,8 @@ use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::plan::{
-    CascadingDeletion, ObjectChanges, PlanContents, RefusedObject, RunChanges, new_objects, of_run,
+    CascadingDeletion, ObjectChanges, PlanContents, RefusedObject, RunChanges, ToldByWorks,
+    new_objects, of_run,
 };
 use crate::problems::steps;
 use crate::render::RenderLook;
@@ -40,22 +41,30 @@ pub(in crate::commands) struct ContentRisks {
 #[derive(Default)]
 pub(in crate::commands) struct ShownChanges {
     pub risks: ContentRisks,
-    /// Which clusters could not be compared, as something could not be read, as a clause.
-    unseen: Option<String>,
+    /// Why nothing could be compared, or some clusters could not.
+    unseen: Option<UnseenChanges>,
     /// All override snapshots: what was changed since the run recorded its own is among them.
     pub overrides: Vec<Arc<OverrideSnapshot>>,
+}
+
+/// What could not be read of the changes.
+enum UnseenChanges {
+    Hub(Error),
+    /// Of some clusters, as a clause.
+    Clusters(String),
 }
 
 impl ShownChanges {
     /// Refuses to let a script do what could not be compared.
     pub(in crate::commands) fn is_seen(
-        &self,
+        &mut self,
         (is_script, accepted): (bool, AcceptedRisks),
         reading: &SourceReading,
     ) -> Result<(), Error> {
-        let is_meant = |_: &&String| is_script && !accepted.unseen;
-        let Some(why) = self.unseen.as_ref().filter(is_meant) else {
-            return Ok(());
+        let why = match self.unseen.take().filter(|_| is_script && !accepted.unseen) {
+            None => return Ok(()),
+            Some(UnseenChanges::Hub(error)) => return Err(error),
+            Some(UnseenChanges::Clusters(why)) => why,
         };
         let nothing = capital(&reading.record.nothing("sent"));
         let error = Error::new(Exit::Incomplete, format!("{why}. {nothing}"));
@@ -65,7 +74,7 @@ impl ShownChanges {
     /// Refuses to let a script continue a run that would be stuck, or that deletes objects with which others go. Who
     /// named the snapshot need not be who approves it.
     pub(in crate::commands) fn go_too_far(
-        &self,
+        &mut self,
         run: &UpdateRun,
         (is_script, accepted): (bool, AcceptedRisks),
         reading: &SourceReading,
@@ -102,29 +111,34 @@ pub(in crate::commands) fn show(
     look: &RenderLook,
     (preview, reading): (&mut Preview, &mut SourceReading),
 ) -> ShownChanges {
-    let Ok(mut material) = manifests::read(reading, run, WorkQuery::Unread) else {
-        let unseen = "how many objects change is unknown: the snapshots could not be read";
-        preview.status(unseen);
-        return ShownChanges {
-            unseen: Some(unseen.to_owned()),
-            ..ShownChanges::default()
-        };
+    let mut material = match manifests::read(reading, run, WorkQuery::Unread) {
+        Ok(material) => material,
+        Err(error) => {
+            preview.status("how many objects change is unknown: the snapshots could not be read");
+            return ShownChanges {
+                unseen: Some(UnseenChanges::Hub(error)),
+                ..ShownChanges::default()
+            };
+        }
     };
     let Some(found) = material.run.clone() else {
         return ShownChanges::default();
     };
-    let changes = |material: &RenderMaterial, as_asked| {
+    let changes = |material: &RenderMaterial, works| {
         let contents = PlanContents {
-            as_asked,
+            works,
             ..PlanContents::new(&material.around.texts, &material.overrides)
         };
         of_run(material.inventory(), &found, &contents)
     };
-    let mut shown = changes(&material, BTreeSet::new());
-    let as_asked = material.as_asked(reading, &shown.told_by_works);
-    if !as_asked.is_empty() {
-        shown = changes(&material, as_asked);
+    let mut shown = changes(&material, ToldByWorks::default());
+    let works = material.told_by_works(reading, &shown.told_by_works);
+    let mut untold = std::mem::take(&mut shown.told_by_works);
+    untold.retain(|name| material.lacks_works() && !works.held.contains_key(name));
+    if !works.held.is_empty() {
+        shown = changes(&material, works);
     }
+    shown.unseen.extend(untold);
     let is_meant = |name: &String| clusters.is_none_or(|clusters| clusters.contains(name));
     let again = shown.fails_again(is_meant);
     let RunChanges {
@@ -138,10 +152,10 @@ pub(in crate::commands) fn show(
     let unseen: Vec<_> = unseen.into_iter().filter(is_meant).collect();
     let unseen = (!unseen.is_empty()).then(|| {
         let clusters = enumerate(unseen);
-        format!(
-            "what {} deletes from {clusters} could not be checked",
-            found.meta.name
-        )
+        let run = &found.meta.name;
+        UnseenChanges::Clusters(format!(
+            "what {run} deletes from {clusters} could not be checked"
+        ))
     });
     for change in &mut changes {
         change.clusters.retain(is_meant);

@@ -137,7 +137,7 @@ fn preview_resume(
             let left = left.filter(|it| it.state == ClusterState::NotReached);
             let left: Vec<_> = left.map(|it| it.name.to_owned()).collect();
             let seen = (&mut preview, &mut *reading);
-            let shown = changed_objects::show(run, Some(&left), look, seen);
+            let mut shown = changed_objects::show(run, Some(&left), look, seen);
             if let Err(error) = shown.go_too_far(rollout.run, (is_script, accepted), reading) {
                 question = Err(error);
             }

@@ -1,5 +1,6 @@
 //! What could not be judged, and why: silence is never health.
 
+use crate::diagnose::subjects::changes_ahead::changes_ahead;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::member_findings;
@@ -62,6 +63,13 @@ pub fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChecked> {
         }
     }
     gaps.extend(member_findings::not_checked(cx));
+    let ahead = changes_ahead(cx);
+    let is_ahead = |it: &&NotChecked| {
+        it.clusters
+            .iter()
+            .any(|it| ahead.told_by_works.contains(it))
+    };
+    gaps.extend(ahead.not_checked.iter().filter(is_ahead).cloned());
     distinct(gaps)
 }
 

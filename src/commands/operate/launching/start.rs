@@ -7,7 +7,7 @@ use crate::change::guard::{self, AcceptedRisks, Guard};
 use crate::change::neighbours::{arrived_words, neighbours};
 use crate::change::preview::Preview;
 use crate::change::states::{RequestedState, StateStep, step};
-use crate::commands::gather::manifests::have_what_they_ask_for;
+use crate::commands::gather::manifests::told_by_works;
 use crate::commands::gather::plan_inputs::{self, PlannedRun, StrategyChoice};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::approve::stage_lines;
@@ -70,7 +70,7 @@ pub(in crate::commands) fn start(
                     (again.is_none().then_some(plan), again)
                 }
                 (None, None) => {
-                    let shown = changed_objects::show(run, None, &look, seen);
+                    let mut shown = changed_objects::show(run, None, &look, seen);
                     if let Err(error) = shown.is_seen((unattended, accepted), reading) {
                         proposal.question = Err(error);
                         return Ok(proposal);
@@ -303,7 +303,7 @@ fn unhelpful_run(
     }
     let is_rollback = run.rolled_back().is_some();
     let reused = name_reused_by(inventory, run).filter(|_| !is_rollback)?;
-    let as_asked = have_what_they_ask_for(reading, &run.placement(), &reused.clusters);
+    let as_asked = told_by_works(reading, &run.placement(), &reused.clusters).as_asked;
     if reused.clusters.iter().all(|it| as_asked.contains(it)) {
         return None;
     }
