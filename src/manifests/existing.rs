@@ -98,7 +98,8 @@ pub struct WorkDelta {
 }
 
 impl WorkDelta {
-    /// What a rendering changes, where the cluster has the manifests of another now. The agent removes what a Work no longer has, also where another Work has it by then.
+    /// What a rendering changes, where the cluster has the manifests of another now. The agent removes what a Work no
+    /// longer has, also where another Work has it by then.
     /// Source: workapplier/preprocess.go:removeLeftOverManifests.
     pub fn between(now: &[RenderedManifest<'_>], then: &[RenderedManifest<'_>]) -> Self {
         let now = now.iter();
@@ -174,6 +175,12 @@ impl WorkDelta {
             let without = first.map(|it| (ManifestKey::clone(it), gone()));
             delta.refused.extend(without);
         }
+        // What is created again may be as it likes.
+        let again = [&delta.moved[..], &delta.recreated].concat();
+        delta.refused.retain(|(object, why)| match why {
+            ObjectRefusal::Field(_) | ObjectRefusal::Held(_) => !again.contains(object),
+            ObjectRefusal::Twice(_) | ObjectRefusal::Without(_) => true,
+        });
         delta.counts.created = delta.created.len();
         delta.counts.deleted = before.len();
         delta.count_refused();

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::defaults::may_be_same;
 use crate::contents::text;
 use crate::kubefleet::kind::group_of;
 use crate::kubefleet::snapshot::{RollingUpdate, UpdateStrategy};
@@ -9,9 +10,15 @@ use crate::member::PodHold;
 
 /// What keeps the pods of a workload that changes from being replaced.
 pub(super) fn held(before: &Value, after: &Value) -> Option<PodHold> {
-    let is_same = before.pointer("/spec/template") == after.pointer("/spec/template");
+    let template = |object| Value::pointer(object, "/spec/template");
+    let is_same = match (template(before), template(after)) {
+        (Some(old), Some(new)) => may_be_same(old, new),
+        (old, new) => old == new,
+    };
     let is_workload = group_of(text(after, &["apiVersion"])) == "apps";
-    if !is_workload || is_same {
+    // Without pods, all of them are the newest.
+    let is_empty = after.pointer("/spec/replicas").and_then(Value::as_i64) == Some(0);
+    if !is_workload || is_same || is_empty {
         return None;
     }
     let paused = after.pointer("/spec/paused") == Some(&Value::Bool(true));
@@ -48,6 +55,8 @@ mod tests {
         );
         assert_eq!(held(&old, &object("Deployment", "a", paused())), None);
         assert_eq!(held(&old, &object("Deployment", "b", json!({}))), None);
+        let none = json!({"paused": true, "replicas": 0});
+        assert_eq!(held(&old, &object("Deployment", "b", none)), None);
         let partition = json!({"updateStrategy": {"rollingUpdate": {"partition": 1}}});
         let part = object("StatefulSet", "b", partition);
         assert_eq!(held(&old, &part), Some(PodHold::Partition(1)));

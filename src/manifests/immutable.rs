@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::defaults::may_be_same;
 use crate::contents::{ManifestKey, text};
 
 /// Kind, group, and the fields that must stay: one line per kind.
@@ -34,7 +35,8 @@ pub(super) fn changed(before: &Value, after: &Value) -> Option<String> {
     let differs = |field: &&&str| {
         let old = before.pointer(field);
         // A value that is left out may be the default that the object has.
-        old.is_some() && after.pointer(field).is_some() && old != after.pointer(field)
+        let both = old.zip(after.pointer(field));
+        both.is_some_and(|(old, new)| !may_be_same(old, new))
     };
     if let Some(field) = fields.iter().find(differs) {
         return Some((*field).to_owned());
@@ -44,6 +46,10 @@ pub(super) fn changed(before: &Value, after: &Value) -> Option<String> {
     }
     let frozen = before.get("immutable") == Some(&Value::Bool(true));
     if !(frozen && group.is_empty() && matches!(kind.as_str(), "ConfigMap" | "Secret")) {
+        return None;
+    }
+    // The one is the other in another spelling.
+    if before.get("stringData").is_some() != after.get("stringData").is_some() {
         return None;
     }
     let fields = ["/data", "/binaryData", "/stringData", "/immutable"];
@@ -121,6 +127,10 @@ mod tests {
             (deployment("web", 1), deployment("web", 2)),
             (config(false, "1", ""), config(false, "2", "")),
             (config(true, "1", "a"), config(true, "1", "b")),
+            (
+                json!({"apiVersion": "v1", "kind": "Secret", "immutable": true, "data": {"a": "YQ=="}}),
+                json!({"apiVersion": "v1", "kind": "Secret", "immutable": true, "stringData": {"a": "a"}}),
+            ),
             (
                 json!({"apiVersion": "x.io/v1", "kind": "Deployment", "spec": {"selector": 1}}),
                 json!({"apiVersion": "x.io/v1", "kind": "Deployment", "spec": {"selector": 2}}),

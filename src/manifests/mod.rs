@@ -22,6 +22,7 @@
 //! Nothing else is changed between a snapshot and a Work.
 
 mod content;
+mod defaults;
 mod envelope;
 mod existing;
 mod held;

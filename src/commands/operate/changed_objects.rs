@@ -80,7 +80,9 @@ impl ShownChanges {
         reading: &SourceReading,
     ) -> Result<(), Error> {
         self.is_seen((is_script, accepted), reading)?;
-        if let Some(why) = self.risks.refused.as_ref().filter(|_| is_script) {
+        // A rollback starts nevertheless: the first clusters get what they take.
+        let stops = is_script && run.rolled_back().is_none();
+        if let Some(why) = self.risks.refused.as_ref().filter(|_| stops) {
             let hint = "correct that first, or approve or resume it at a terminal";
             return Err(safeguards::would_be_stuck(&run.meta.name, why, reading).hint(hint));
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::inventory::Inventory;
-use crate::kubefleet::ObjectRef;
 use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::kubefleet::{ObjectRef, reasons};
 use crate::plan::{CascadingDeletion, RunChanges};
 use crate::rollout::sent::sent_index;
 use crate::rollout::versions::Version;
@@ -14,7 +14,11 @@ use crate::rollout::{Rollout, before_next_gate};
 /// Of which objects the texts are needed: the snapshots that the run brings and that these clusters have, and the
 /// overrides of both.
 pub fn texts(cx: &DiagnosisContext<'_>) -> BTreeSet<ObjectRef> {
-    let Some(rollout) = cx.rollout.as_ref().filter(|_| is_possible(cx.inventory)) else {
+    let Some(rollout) = cx
+        .rollout
+        .as_ref()
+        .filter(|it| it.is_live() && is_possible(cx.inventory))
+    else {
         return BTreeSet::new();
     };
     let index = rollout.run.status.snapshot_index.as_str();
@@ -37,9 +41,12 @@ pub fn texts(cx: &DiagnosisContext<'_>) -> BTreeSet<ObjectRef> {
     texts
 }
 
-/// Whether a run rests, and has clusters left.
+/// Whether a run waits, for a person or for a time.
 pub fn is_possible(inventory: &Inventory) -> bool {
-    inventory.waits_for_person()
+    let run = inventory.run.present();
+    let progressing = run.and_then(|run| run.condition(reasons::PROGRESSING));
+    let waits = progressing.is_some_and(|it| it.reason == reasons::RUN_WAITING);
+    inventory.waits_for_person() || waits
 }
 
 /// What the run changes; nothing where the texts do not tell.
