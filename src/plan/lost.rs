@@ -205,7 +205,7 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges], then: 
 fn has(draft: &PlanDraft<'_>, then: Option<&str>, object: &Subject) -> bool {
     let version = then.map(|index| Version::of_index(draft.inventory, index));
     version.is_some_and(|version| {
-        let mut all = version.objects();
+        let mut all = version.sent();
         all.any(|it| {
             let names = (&it.kind, &it.meta.namespace, &it.meta.name);
             names == (&object.kind, &object.namespace, &object.name)

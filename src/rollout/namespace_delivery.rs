@@ -185,7 +185,7 @@ impl<'i> NamespaceDelivery<'i> {
         let Some(parts) = self.carriers.content.get(&binding.spec.snapshot) else {
             return false;
         };
-        let mut objects = parts.iter().flat_map(|it| &it.spec.resources);
+        let mut objects = parts.iter().flat_map(|it| it.sent());
         !objects.any(|it| it.is_namespace(self.namespace()))
     }
 

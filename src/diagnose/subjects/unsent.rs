@@ -167,8 +167,8 @@ pub fn is_possible(inventory: &Inventory) -> bool {
 
 /// What a part of a version has that pods may need.
 fn needed_of(part: &ResourceSnapshot) -> impl Iterator<Item = &ManifestIdentity> {
-    let resources = part.spec.resources.iter();
-    resources.filter(|it| it.api_version == "v1" && NEEDED_KINDS.contains(&it.kind.as_str()))
+    part.sent()
+        .filter(|it| it.api_version == "v1" && NEEDED_KINDS.contains(&it.kind.as_str()))
 }
 
 /// The override that deletes an object for a cluster, and its rule.

@@ -779,10 +779,7 @@ fn takes_back_only(
     };
     let objects = |index: &str| {
         let version = Version::of_index(inventory, index);
-        version
-            .objects()
-            .map(Subject::from)
-            .collect::<BTreeSet<_>>()
+        version.sent().map(Subject::from).collect::<BTreeSet<_>>()
     };
     let Some(first) = failing.first() else {
         return Ok(());
