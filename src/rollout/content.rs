@@ -401,9 +401,9 @@ impl CascadingLoss<'_> {
     }
 }
 
-/// What a live run deletes with what is in it from clusters that it has still to reach: its snapshot lacks a
-/// Namespace, or a definition of custom resources, that the cluster's snapshot has, or an override that it
-/// recorded deletes it. An empty snapshot is another matter.
+/// What a live run deletes with what is in it from clusters that it has still to reach: its snapshot lacks such an
+/// object that the cluster's snapshot has, or an override that it recorded deletes it. An empty snapshot is another
+/// matter.
 pub fn cascading_losses<'i>(rollout: &Rollout<'i>) -> Vec<CascadingLoss<'i>> {
     if !rollout.is_live() || rollout.only_compares() {
         return Vec::new();
