@@ -995,6 +995,11 @@ impl RefusedObject {
         }
     }
 
+    /// Whether it is because the run deletes this object.
+    pub fn needs(&self, lost: &ManifestKey) -> bool {
+        matches!(&self.why, ObjectRefusal::Without(it) if it == lost)
+    }
+
     /// Whether clusters do not take it, whatever anybody does there.
     pub const fn is_final(&self) -> bool {
         !matches!(self.why, ObjectRefusal::Held(_))

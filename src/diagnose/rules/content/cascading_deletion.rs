@@ -35,7 +35,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             .clusters(loss.clusters.iter().copied())
             .snapshot_of(rollout.run)
             .index_of(loss.snapshot);
-        if let Some(left) = left_without(rollout, &loss.object).filter(|_| loss.by.is_none()) {
+        // Where the texts of the content were read, what clusters refuse is told by itself.
+        let mut refused = changes_ahead::changes_ahead(cx).refused.iter();
+        let is_told = loss.by.is_some() || refused.any(|it| it.needs(&loss.object));
+        if let Some(left) = left_without(rollout, &loss.object).filter(|_| !is_told) {
             finding.add_sentence(&format!(
                 "{} stays in the content: without it, the run gets stuck there.",
                 left.describe()
