@@ -92,7 +92,7 @@ impl ShownChanges {
         if run.pinned().is_none() {
             let named = steps::run_in_place(run, &run.status.snapshot_index);
             let hint = Hint::new(
-                "approve or resume it at a terminal; or make that run, and approve it with --allow-older:",
+                "approve or resume it at a terminal; or replace it, and approve the new run with --allow-older:",
             );
             let error = safeguards::would_delete(&run.meta.name, lost, reading);
             return Err(error.also(hint.command(named)));

@@ -70,8 +70,9 @@ pub fn reached(
     let clusters = clusters.unwrap_or(&next);
     if rollout.inventory.is_placement_deleting() {
         let placement = &rollout.run.spec.placement;
-        let why =
-            format!("{doing} would bring content that goes again: {placement} is being deleted");
+        let why = format!(
+            "{doing} would bring content that KubeFleet removes again: {placement} is being deleted"
+        );
         return Err(reading.refused(why).hint(instead(rollout)));
     }
     content(rollout, clusters, doing, reading)?;
