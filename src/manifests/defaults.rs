@@ -52,7 +52,7 @@ fn is_filled_in(key: &str, value: &Value) -> bool {
     let is_empty = match value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
+        Value::Object(fields) => fields.iter().all(|(key, value)| is_filled_in(key, value)),
         _ => false,
     };
     let text = value.to_string();
