@@ -125,7 +125,7 @@ impl LenientRead for WrappedObjects {
         let mut objects = Vec::new();
         while map.next_key_seed(Key)?.is_some() {
             let object = map.next_value_seed(LenientSeed::<ManifestIdentity>::default())?;
-            // What else has `data` has no objects there.
+            // Other kinds have `data`, too, and values in it that are no objects.
             objects.extend(Some(object).filter(|it| !it.kind.is_empty()));
         }
         Ok(Self(objects))

@@ -190,7 +190,7 @@ impl WorkDelta {
         delta
     }
 
-    /// Counts anew what Kubernetes refuses to change.
+    /// Counts again what Kubernetes refuses to change.
     pub fn count_refused(&mut self) {
         let all = self.refused.iter();
         let fields = all.filter(|(_, why)| matches!(why, ObjectRefusal::Field(_)));

@@ -414,11 +414,13 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
         let why = "its labels, by which overrides choose, could not be read".to_owned();
         found.not_checked.push(unknown((why, unlabelled)));
     }
-    unseen.extend(unread.iter().map(|it| it.member.meta.name.clone()));
     let unread = unread.into_iter().filter_map(|it| {
-        let gone = it.gone.first()?;
-        let why = format!("{gone}, which the run recorded, was not read");
-        Some((why, vec![it.member.meta.name.clone()]))
+        let lacking = it.gone.first()?;
+        let name = it.member.meta.name.clone();
+        let (how, is_unseen) = without_override(inventory, lacking);
+        unseen.extend(is_unseen.then(|| name.clone()));
+        let why = format!("{lacking}, which the run recorded, {how}");
+        Some((why, vec![name]))
     });
     let broken = faults.iter().map(|it| (it.describe(), it.clusters.clone()));
     let broken: Vec<_> = unread.chain(broken).collect();
@@ -471,6 +473,13 @@ fn without_snapshot((inventory, all): (&Inventory, &[Version<'_>]), index: &str)
         "is gone"
     };
     (format!("snapshot {index} {how}"), is_unseen)
+}
+
+/// The same of an override snapshot that has no text.
+fn without_override(inventory: &Inventory, over: &ObjectRef) -> (&'static str, bool) {
+    let mut all = inventory.overrides.iter();
+    let is_gone = is_listed(inventory, over.kind) && !all.any(|it| it.object() == *over);
+    (if is_gone { "is gone" } else { "was not read" }, !is_gone)
 }
 
 fn content_of(
@@ -639,14 +648,13 @@ fn held_overrides<'m>(
             Some(binding) => PlacedOverrides::bound(member, binding, overrides),
             None => PlacedOverrides::none(member),
         };
-        if let Some(gone) = bound.gone.first() {
-            let is_known = is_listed(inventory, gone.kind);
-            let how = if is_known { "is gone" } else { "was not read" };
-            let why = format!("{gone}, which the cluster has, {how}");
+        if let Some(lacking) = bound.gone.first() {
+            let (how, is_unseen) = without_override(inventory, lacking);
+            let why = format!("{lacking}, which the cluster has, {how}");
             let name = cluster.name.to_owned();
             unread.entry(why).or_default().push(name.clone());
             found.told_by_works.push(name.clone());
-            if !is_known {
+            if is_unseen {
                 found.unseen.insert(name);
             }
         } else {
@@ -729,10 +737,13 @@ fn add(
     let trouble = own.and_then(|own| binding_trouble(inventory, own));
     let troubled = trouble.map(|it| it.manifests).unwrap_or_default();
     // What others own stays theirs. What only fails now may be applied again before the run comes, and then it goes.
-    delta
-        .deleted
-        .retain(|object| !fails(&troubled, object, ManifestProblem::is_not_ours));
+    let is_ours = |it: &ManifestKey| !fails(&troubled, it, ManifestProblem::is_not_ours);
+    delta.deleted.retain(is_ours);
+    delta.moved.retain(is_ours);
+    delta.recreated.retain(is_ours);
     delta.counts.deleted = delta.deleted.len();
+    delta.counts.moved = delta.moved.len();
+    delta.counts.recreated = delta.recreated.len();
     delta.refused.retain(|(object, why)| match why {
         ObjectRefusal::Field(_) | ObjectRefusal::Held(_) => !is_older(object),
         ObjectRefusal::Twice(_) => true,
@@ -1123,6 +1134,31 @@ mod tests {
             let found = ahead(contents, &bound, is_complete);
             assert_eq!(found.not_checked[0].why, why);
             assert_eq!(found.unseen.contains("member-1"), !is_complete, "{why}");
+        }
+    }
+
+    #[test]
+    fn what_others_own_does_not_go_where_it_moves() {
+        let wrapped = json!({"apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "ClusterResourceEnvelope", "metadata": {"name": "all"}, "data": {"shop": namespace()}});
+        let (has, brings) = ([namespace()], [wrapped]);
+        let contents: [(_, &[_]); 2] = [("0", &has[..]), ("1", &brings[..])];
+        for (reason, is_lost) in [
+            ("ApplyConflictBetweenPlacements", false),
+            ("ManifestApplyFailed", true),
+        ] {
+            let mut bound = bound();
+            let conditions = bound["status"]["conditions"].as_array_mut().unwrap();
+            conditions.push(
+                json!({"type": "Applied", "status": "False", "reason": "HaveNotAppliedWork"}),
+            );
+            let applied = json!({"type": "Applied", "status": "False", "reason": reason});
+            bound["status"]["failedPlacements"] = json!([
+                {"kind": "Namespace", "version": "v1", "name": "shop", "condition": applied},
+            ]);
+            let found = ahead(&contents, &[bound], true);
+            let lost = CascadingDeletion::of(&found.changes);
+            assert_eq!(!lost.is_empty(), is_lost, "{reason}");
         }
     }
 

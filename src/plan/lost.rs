@@ -71,9 +71,9 @@ impl CascadingDeletion {
         self.comes_back.is_some()
     }
 
-    /// What to do about one that comes back, if what goes with it is to stay.
-    pub const KEEP: &str = "Keep it where it was in the content, if what goes with it is to stay: in the same envelope or \
-                            outside of one, and in the same API version.";
+    /// What to do about one that comes back.
+    pub const KEEP: &str = "Keep it where it was in the content, and in the same API version, if what goes with it \
+                            is to stay.";
 }
 
 /// Warns of a namespace that goes with the placement from clusters that lose it, and in which the placement has

@@ -55,8 +55,8 @@ enum UnseenChanges {
 }
 
 impl ShownChanges {
-    /// Refuses to let a script do what could not be compared.
-    pub(in crate::commands) fn is_seen(
+    /// Refuses to let a script change clusters that could not be compared.
+    pub(in crate::commands) fn refuse_unseen(
         &mut self,
         (is_script, accepted): (bool, AcceptedRisks),
         reading: &SourceReading,
@@ -79,7 +79,7 @@ impl ShownChanges {
         (is_script, accepted): (bool, AcceptedRisks),
         reading: &SourceReading,
     ) -> Result<(), Error> {
-        self.is_seen((is_script, accepted), reading)?;
+        self.refuse_unseen((is_script, accepted), reading)?;
         // A rollback starts nevertheless: the first clusters get what they take.
         let stops = is_script && run.rolled_back().is_none();
         if let Some(why) = self.risks.refused.as_ref().filter(|_| stops) {
@@ -106,7 +106,7 @@ impl ShownChanges {
 }
 
 /// Shows how many objects change in the clusters of an initialized run, `None` meaning all. What cannot be
-/// read for it is said, and is no reason to refuse.
+/// read for it is said; only a script is refused for it.
 pub(in crate::commands) fn show(
     run: &ObjectRef,
     clusters: Option<&[String]>,

@@ -112,7 +112,7 @@ pub fn link(findings: &mut [Finding]) {
 /// A cluster leaves the fleet.
 const LEFT: &str = "FS518";
 
-/// Whether content is refused, which does not come of a leave; a workload may lose its nodes with it.
+/// Whether content is refused, which a cluster that leaves does not cause. It may cause FS501: nodes go with it.
 fn is_refused(finding: &Finding) -> bool {
     finding.fault == Some(FaultOrigin::Content) && finding.code != "FS501"
 }

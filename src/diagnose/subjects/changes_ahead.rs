@@ -10,6 +10,7 @@ use crate::plan::{CascadingDeletion, RunChanges};
 use crate::rollout::sent::sent_index;
 use crate::rollout::versions::Version;
 use crate::rollout::{Rollout, before_next_gate};
+use crate::words::{by_number, enumerate};
 
 /// Of which objects the texts are needed: the snapshots that the run brings and that these clusters have, and the
 /// overrides of both.
@@ -58,6 +59,18 @@ pub fn changes_ahead<'c>(cx: &'c DiagnosisContext<'_>) -> &'c RunChanges {
             RunChanges::ahead(cx.inventory, run)
         })
     })
+}
+
+/// For what clusters get stuck that the run has still to reach.
+pub fn stuck_ahead<'n>(
+    cx: &DiagnosisContext<'_>,
+    why: &str,
+    clusters: impl IntoIterator<Item = &'n String>,
+) -> String {
+    let clusters: Vec<_> = clusters.into_iter().collect();
+    let them = by_number(clusters.len(), "it", "them");
+    let (clusters, run) = (enumerate(clusters), cx.run_object().name);
+    format!("{why}. {clusters} will be stuck when {run} reaches {them}.")
 }
 
 /// That clusters before the next gate fail for what the run does not change there, as a clause.

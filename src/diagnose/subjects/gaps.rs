@@ -23,15 +23,15 @@ pub fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChecked> {
             continue;
         }
         // Most hubs have no overrides, and most diagnoses do not need them: they are read for what
-        // they add, and missed only where one of them is at fault.
+        // they add, and missed only where one of them is at fault, or a live run may still use them.
         let adds = matches!(
             kind.concept(),
             Concept::ClusterOverrideSnapshot | Concept::OverrideSnapshot
         );
-        let may_change = cx.rollout.as_ref().is_some_and(Rollout::is_live);
-        let is_needed = overrides_matter(cx) || may_change;
-        let is_read = why != NOT_COLLECTED && why != NOT_SERVED;
-        if adds && !(is_read && is_needed) && !overrides_ahead(cx, *kind) {
+        let is_live = cx.rollout.as_ref().is_some_and(Rollout::is_live);
+        let was_asked_for = why != NOT_COLLECTED && why != NOT_SERVED;
+        let is_missed = was_asked_for && (is_live || overrides_matter(cx));
+        if adds && !is_missed && !overrides_ahead(cx, *kind) {
             continue;
         }
         // What brings the namespace is asked for beside the placement that was meant.

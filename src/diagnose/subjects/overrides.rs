@@ -1,5 +1,6 @@
 //! Why overrides cannot be applied, as rendering the content shows it.
 
+use crate::diagnose::subjects::changes_ahead::stuck_ahead;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::rendered::{NamedContent, rendered};
@@ -10,7 +11,6 @@ use crate::kubefleet::{Concept, names};
 use crate::manifests::{FailingOperation, FaultCause, RenderFault, WorkGenerator};
 use crate::report::{ComposeText, Finding, Subject};
 use crate::rollout::versions::versions;
-use crate::words::{by_number, enumerate};
 
 /// Whether no snapshot of the override is left from which one was made.
 pub fn is_deleted(inventory: &Inventory, snapshot: &Subject) -> bool {
@@ -82,13 +82,7 @@ pub fn holds_ahead<'c>(cx: &'c DiagnosisContext<'_>) -> Option<&'c RenderFault> 
 
 /// What comes of a fault on the clusters that the run has still to reach.
 pub fn describe_ahead(cx: &DiagnosisContext<'_>, fault: &RenderFault) -> String {
-    let them = by_number(fault.clusters.len(), "it", "them");
-    format!(
-        "{}. {} will be stuck when {} reaches {them}.",
-        fault.describe(),
-        enumerate(&fault.clusters),
-        cx.run_object().name
-    )
+    stuck_ahead(cx, &fault.describe(), &fault.clusters)
 }
 
 fn faults_of<'i>(

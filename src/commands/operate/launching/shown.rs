@@ -729,17 +729,12 @@ fn takes_back_only(
     if let Some(now) = current {
         let moved = moved_ahead(launch, plan, &Rollout::of(inventory, now));
         if !moved.is_empty() {
-            let is_certain = moved
-                .iter()
-                .all(|name| changes_objects(plan, name).is_some());
-            let changes = if is_certain {
-                "would change"
-            } else {
-                "would, or might, change"
-            };
+            let mut all = moved.iter();
+            let is_certain = all.all(|name| changes_objects(plan, name).is_some());
+            let would = if is_certain { "would" } else { "may" };
             let (clusters, run) = (enumerate(moved), &now.meta.name);
             return refused(format!(
-                "the rollback {changes} {clusters}, which {run} has not reached"
+                "the rollback {would} change {clusters}, which {run} has not reached"
             ));
         }
     }

@@ -71,7 +71,7 @@ pub(in crate::commands) fn start(
                 }
                 (None, None) => {
                     let mut shown = changed_objects::show(run, None, &look, seen);
-                    if let Err(error) = shown.is_seen((unattended, accepted), reading) {
+                    if let Err(error) = shown.refuse_unseen((unattended, accepted), reading) {
                         proposal.question = Err(error);
                         return Ok(proposal);
                     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::changes_ahead::changes_ahead;
+use crate::diagnose::subjects::changes_ahead::{changes_ahead, stuck_ahead};
 use crate::rollout::{Rollout, before_next_gate};
 
 /// Both snapshots are put together as the hub agent does, and compared; the cluster itself is not asked.
@@ -29,13 +29,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
         if clusters.is_empty() {
             return None;
         }
-        let message = format!(
-            "{}. {} will be stuck when {} reaches {}.",
-            refused.describe(),
-            enumerate(&clusters),
-            run.meta.name,
-            by_number(clusters.len(), "it", "them"),
-        );
+        let message = stuck_ahead(cx, &refused.describe(), clusters.iter().copied());
         let finding = rule
             .finding(refused.object(), message)
             .clusters(clusters.iter().map(|it| it.as_str()))
