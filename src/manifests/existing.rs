@@ -98,8 +98,8 @@ pub struct WorkDelta {
 }
 
 impl WorkDelta {
-    /// What a rendering changes, where the cluster has the manifests of another now. The agent removes what a Work no
-    /// longer has, also where another Work has it by then.
+    /// What a rendering changes, where the cluster has the manifests of another one. The agent removes what a Work
+    /// no longer has, also where another Work has it then.
     /// Source: workapplier/preprocess.go:removeLeftOverManifests.
     pub fn between(now: &[RenderedManifest<'_>], then: &[RenderedManifest<'_>]) -> Self {
         let now = now.iter();
