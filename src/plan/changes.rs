@@ -261,6 +261,28 @@ struct FoundChanges {
     unseen: BTreeSet<String>,
 }
 
+impl FoundChanges {
+    /// Adds clusters that were not compared, and why; `is_unseen` where something could not be read.
+    fn leave_out(&mut self, (why, is_unseen): (String, bool), clusters: Vec<String>) {
+        let unseen = clusters.iter().filter(|_| is_unseen);
+        self.unseen.extend(unseen.cloned());
+        self.not_checked.push(unknown((why, clusters)));
+    }
+
+    /// The changes of a run that brings the snapshot of this index.
+    fn into_changes(self, to: &str) -> RunChanges {
+        RunChanges {
+            refused: RefusedObject::of(&self.groups),
+            recreated: RecreatedObjects::of(&self.groups),
+            changes: sort_changes(self.groups, to),
+            not_checked: self.not_checked,
+            still_failing: self.still_failing,
+            told_by_works: self.told_by_works,
+            unseen: self.unseen,
+        }
+    }
+}
+
 /// What changes, and what of it fails: overrides that cannot be applied, and fields that must not
 /// change.
 pub(super) fn compute(
@@ -290,22 +312,9 @@ pub(super) fn compute(
     let after = ComparedSide::new(&then, overrides, &placed, apply);
     let blocked = faults(draft, &after.rendering);
     if hub.is_none() && then.has_envelopes() {
-        // Older versions apply overrides to the envelopes themselves.
         if let Some(older) = content_of(&all, to, contents.texts, WorkGenerator::Envelopes) {
-            let rendering = RenderedClusters::new(&older, overrides, &placed);
-            let mut differing = after.differing(&rendering);
-            let faults = rendering.faults.into_iter();
-            let faults = faults.filter(|it| !it.clusters.iter().all(|it| blocked.contains(it)));
-            let mut unclear: Vec<_> = faults.map(|it| (it.describe(), it.clusters)).collect();
-            differing.retain(|name| !unclear.iter().any(|(_, failing)| failing.contains(name)));
-            if !differing.is_empty() {
-                let how = "overrides change envelopes as a whole".to_owned();
-                unclear.push((how, differing.into_iter().collect()));
-            }
-            let why = "nothing tells whether the hub has KubeFleet 0.3.1 or older, where";
-            let unclear = unclear.into_iter();
-            let unclear =
-                unclear.map(|(how, clusters)| unknown((format!("{why} {how}"), clusters)));
+            let older = RenderedClusters::new(&older, overrides, &placed);
+            let unclear = unlike_older(&after, older, &blocked);
             draft.not_checked.extend(unclear);
         }
     }
@@ -327,6 +336,28 @@ pub(super) fn compute(
     draft.warnings.extend(refused.map(RefusedObject::warning));
     recreated(draft, &found.groups);
     sort_changes(found.groups, to)
+}
+
+/// The clusters that an older version would send something else, or nothing: it applies overrides to the envelopes
+/// themselves.
+fn unlike_older(
+    after: &ComparedSide<'_>,
+    older: RenderedClusters<'_>,
+    blocked: &BTreeSet<String>,
+) -> Vec<NotChecked> {
+    let mut differing = after.differing(&older);
+    let faults = older.faults.into_iter();
+    let faults = faults.filter(|it| !it.clusters.iter().all(|it| blocked.contains(it)));
+    let mut unclear: Vec<_> = faults.map(|it| (it.describe(), it.clusters)).collect();
+    differing.retain(|name| !unclear.iter().any(|(_, failing)| failing.contains(name)));
+    if !differing.is_empty() {
+        let how = "overrides change envelopes as a whole".to_owned();
+        unclear.push((how, differing.into_iter().collect()));
+    }
+    let why = "nothing tells whether the hub has KubeFleet 0.3.1 or older, where";
+    let unclear = unclear.into_iter();
+    let unclear = unclear.map(|(how, clusters)| unknown((format!("{why} {how}"), clusters)));
+    unclear.collect()
 }
 
 /// What an initialized run changes, with the overrides that it recorded.
@@ -374,13 +405,10 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
     let generator = WorkGenerator::of_agent(inventory, run).unwrap_or_default();
     let stages = run.updated_clusters();
     let Some(then) = content_of(&all, to, contents.texts, generator) else {
-        let names = stages.map(|it| it.name.clone()).collect::<Vec<_>>();
-        let (why, is_unseen) = without_snapshot((inventory, &all), to);
-        return RunChanges {
-            unseen: names.iter().filter(|_| is_unseen).cloned().collect(),
-            not_checked: vec![unknown((why, names))],
-            ..RunChanges::default()
-        };
+        let names = stages.map(|it| it.name.clone()).collect();
+        let mut found = FoundChanges::default();
+        found.leave_out(without_snapshot((inventory, &all), to), names);
+        return found.into_changes(to);
     };
     let removal = run.status.deletion_stage.iter();
     let removed = removal.flat_map(|stage| &stage.clusters);
@@ -408,32 +436,21 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
     let steps = stages.map(of(Some(to))).chain(removed.map(of(None)));
     let steps = steps.filter(|step| !blocked.contains(step.name));
     let mut found = compare_sides((inventory, &all), steps, (&after, &members), contents);
-    let mut unseen = std::mem::take(&mut found.unseen);
     if !unlabelled.is_empty() && !is_listed(inventory, Kind::MemberCluster) {
-        unseen.extend(unlabelled.iter().cloned());
         let why = "its labels, by which overrides choose, could not be read".to_owned();
-        found.not_checked.push(unknown((why, unlabelled)));
+        found.leave_out((why, true), unlabelled);
     }
-    let unread = unread.into_iter().filter_map(|it| {
-        let lacking = it.gone.first()?;
-        let name = it.member.meta.name.clone();
-        let (how, is_unseen) = without_override(inventory, lacking);
-        unseen.extend(is_unseen.then(|| name.clone()));
-        let why = format!("{lacking}, which the run recorded, {how}");
-        Some((why, vec![name]))
-    });
+    for cluster in unread {
+        if let Some(lacking) = cluster.gone.first() {
+            let (how, is_unseen) = without_override(inventory, lacking);
+            let why = format!("{lacking}, which the run recorded, {how}");
+            let name = cluster.member.meta.name.clone();
+            found.leave_out((why, is_unseen), vec![name]);
+        }
+    }
     let broken = faults.iter().map(|it| (it.describe(), it.clusters.clone()));
-    let broken: Vec<_> = unread.chain(broken).collect();
-    found.not_checked.extend(broken.into_iter().map(unknown));
-    RunChanges {
-        refused: RefusedObject::of(&found.groups),
-        recreated: RecreatedObjects::of(&found.groups),
-        changes: sort_changes(found.groups, to),
-        not_checked: found.not_checked,
-        still_failing: found.still_failing,
-        told_by_works: found.told_by_works,
-        unseen,
-    }
+    found.not_checked.extend(broken.map(unknown));
+    found.into_changes(to)
 }
 
 /// The clusters of a run whose `MemberCluster` was not read, and that no override chooses: their labels tell nothing.
@@ -515,26 +532,10 @@ fn compare_sides<'s>(
         if step.to.is_none() && binding.is_some_and(Binding::compares_without_owning) {
             continue;
         }
-        let why = match binding.filter(|_| step.to.is_some()) {
-            Some(binding) if binding.only_compares() => {
-                Some("the cluster was only compared (ReportDiff)")
-            }
-            Some(binding) if binding.is_unreported() => Some("the cluster has not reported yet"),
-            Some(binding) if joined_again(inventory, binding).is_some() => {
-                Some("the cluster has joined again since the last run")
-            }
-            Some(binding)
-                if !contents.works.tells(step.name)
-                    && sent_namesakes(inventory, binding).is_some() =>
-            {
-                found.told_by_works.push(step.name.to_owned());
-                Some("a snapshot that the cluster has was deleted and created again")
-            }
-            _ => None,
-        };
-        if let Some(why) = why {
-            let unknown = unread.entry(why.to_owned()).or_default();
-            unknown.push(step.name.to_owned());
+        if let Some((why, may_works_tell)) = tells_nothing(inventory, &step, contents) {
+            let name = step.name.to_owned();
+            unread.entry(why.to_owned()).or_default().push(name.clone());
+            found.told_by_works.extend(may_works_tell.then_some(name));
             continue;
         }
         // What is bound to it, and was never released to it, has nothing of it.
@@ -546,7 +547,7 @@ fn compare_sides<'s>(
         }
         held.entry(from).or_default().push(step);
     }
-    for (from, clusters) in held {
+    for (from, mut clusters) in held {
         let known = |index| content_of(all, index, contents.texts, after.rendering.generator());
         let Some(content) = from.map_or(Some(SnapshotContent::default()), known) else {
             let from = from.unwrap_or_default();
@@ -564,7 +565,6 @@ fn compare_sides<'s>(
         let placed = held_overrides(own, from, &clusters, (&mut unread, &mut found));
         let before = ComparedSide::new(&content, overrides, &placed, None);
         // What an override blocks has not come: the cluster has what it had before.
-        let mut clusters = clusters;
         for fault in &before.rendering.faults {
             clusters.retain(|it| !fault.clusters.iter().any(|name| name == it.name));
             let why = format!("what is there is unknown, because {}", fault.describe());
@@ -589,6 +589,28 @@ fn compare_sides<'s>(
     let masked = masked.map(|(object, clusters)| NotChecked::masked(&object).on(clusters));
     found.not_checked = unread.into_iter().map(unknown).chain(masked).collect();
     found
+}
+
+/// Why the binding of a cluster does not tell what the cluster has, and whether its Works may tell.
+fn tells_nothing(
+    inventory: &Inventory,
+    step: &ClusterStep<'_>,
+    contents: &PlanContents<'_>,
+) -> Option<(&'static str, bool)> {
+    let binding = inventory.binding(step.name);
+    let binding = binding.filter(|_| step.to.is_some())?;
+    if binding.only_compares() {
+        Some(("the cluster was only compared (ReportDiff)", false))
+    } else if binding.is_unreported() {
+        Some(("the cluster has not reported yet", false))
+    } else if joined_again(inventory, binding).is_some() {
+        Some(("the cluster has joined again since the last run", false))
+    } else if !contents.works.tells(step.name) && sent_namesakes(inventory, binding).is_some() {
+        let why = "a snapshot that the cluster has was deleted and created again";
+        Some((why, true))
+    } else {
+        None
+    }
 }
 
 /// The clusters whose envelopes an older agent, of which the hub may have Works, would have overridden otherwise.
