@@ -311,12 +311,9 @@ pub(super) fn compute(
     let apply = inventory.placement.present().map(Placement::apply_strategy);
     let after = ComparedSide::new(&then, overrides, &placed, apply);
     let blocked = faults(draft, &after.rendering);
-    if hub.is_none() && then.has_envelopes() {
-        if let Some(older) = content_of(&all, to, contents.texts, WorkGenerator::Envelopes) {
-            let older = RenderedClusters::new(&older, overrides, &placed);
-            let unclear = unlike_older(&after, older, &blocked);
-            draft.not_checked.extend(unclear);
-        }
+    if hub.is_none() {
+        let unclear = unlike_older(&after, (&all, to), contents);
+        draft.not_checked.extend(unclear);
     }
     // What a cluster that left the fleet has stays there.
     let removed = computed.removed.iter();
@@ -338,17 +335,27 @@ pub(super) fn compute(
     sort_changes(found.groups, to)
 }
 
-/// The clusters that an older version would send something else, or nothing: it applies overrides to the envelopes
-/// themselves.
+/// The clusters that an older version would send something else of a snapshot, or nothing: it applies overrides to the
+/// envelopes themselves.
 fn unlike_older(
     after: &ComparedSide<'_>,
-    older: RenderedClusters<'_>,
-    blocked: &BTreeSet<String>,
+    (all, to): (&[Version<'_>], &str),
+    contents: &PlanContents<'_>,
 ) -> Vec<NotChecked> {
+    let Some(older) = by_envelopes(after, (all, to), contents) else {
+        return Vec::new();
+    };
+    let older = RenderedClusters::new(&older, contents.overrides, after.rendering.clusters());
+    let blocked = |name: &String| {
+        let mut faults = after.rendering.faults.iter();
+        faults.any(|it| it.clusters.contains(name))
+    };
     let mut differing = after.differing(&older);
-    let faults = older.faults.into_iter();
-    let faults = faults.filter(|it| !it.clusters.iter().all(|it| blocked.contains(it)));
-    let mut unclear: Vec<_> = faults.map(|it| (it.describe(), it.clusters)).collect();
+    let faults = older.faults.iter();
+    let faults = faults.filter(|it| !it.clusters.iter().all(blocked));
+    let mut unclear: Vec<_> = faults
+        .map(|it| (it.describe(), it.clusters.clone()))
+        .collect();
     differing.retain(|name| !unclear.iter().any(|(_, failing)| failing.contains(name)));
     if !differing.is_empty() {
         let how = "overrides change envelopes as a whole".to_owned();
@@ -402,7 +409,8 @@ impl RunChanges {
 pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_>) -> RunChanges {
     let to = run.status.snapshot_index.as_str();
     let all = versions(inventory);
-    let generator = WorkGenerator::of_agent(inventory, run).unwrap_or_default();
+    let agent = WorkGenerator::of_agent(inventory, run);
+    let generator = agent.unwrap_or_default();
     let stages = run.updated_clusters();
     let Some(then) = content_of(&all, to, contents.texts, generator) else {
         let names = stages.map(|it| it.name.clone()).collect();
@@ -450,6 +458,10 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
     }
     let broken = faults.iter().map(|it| (it.describe(), it.clusters.clone()));
     found.not_checked.extend(broken.map(unknown));
+    if agent.is_none() {
+        let unclear = unlike_older(&after, (&all, to), contents);
+        found.not_checked.extend(unclear);
+    }
     found.into_changes(to)
 }
 
@@ -620,14 +632,23 @@ fn by_older_agents(
     index: Option<&str>,
     contents: &PlanContents<'_>,
 ) -> BTreeSet<String> {
-    let has_envelopes = side.rendering.content().has_envelopes();
-    let index = index.filter(|_| has_envelopes);
-    let older = |index| content_of(all, index, contents.texts, WorkGenerator::Envelopes);
+    let older = |index| by_envelopes(side, (all, index), contents);
     let Some(older) = index.and_then(older) else {
         return BTreeSet::new();
     };
     let clusters = side.rendering.clusters();
     side.differing(&RenderedClusters::new(&older, contents.overrides, clusters))
+}
+
+/// The content of one side as an older agent opens it; `None` where it has no envelopes.
+fn by_envelopes(
+    side: &ComparedSide<'_>,
+    (all, index): (&[Version<'_>], &str),
+    contents: &PlanContents<'_>,
+) -> Option<SnapshotContent> {
+    let has_envelopes = side.rendering.content().has_envelopes();
+    let index = Some(index).filter(|_| has_envelopes)?;
+    content_of(all, index, contents.texts, WorkGenerator::Envelopes)
 }
 
 /// What changes, the most clusters first.
