@@ -398,7 +398,17 @@ impl RunChanges {
 
     /// That some of these clusters fail for what the run does not change, as a clause for each object.
     pub fn fails_again(&self, is_meant: impl Fn(&String) -> bool) -> Vec<String> {
-        let meant = self.still_failing.iter().filter(|(name, _)| is_meant(name));
+        self.failing(|name, _| is_meant(name))
+    }
+
+    /// The same of those that fail for certain.
+    pub fn surely_fails_again(&self, is_meant: impl Fn(&String) -> bool) -> Vec<String> {
+        self.failing(|name, is_certain| is_certain && is_meant(name))
+    }
+
+    fn failing(&self, is_meant: impl Fn(&String, bool) -> bool) -> Vec<String> {
+        let meant = self.still_failing.iter();
+        let meant = meant.filter(|(name, failing)| is_meant(name, failing.is_certain));
         let objects = by_key(meant.map(|(name, failing)| (failing, name))).into_iter();
         let clauses = objects.map(|(failing, names)| failing.describe(&names));
         clauses.collect()

@@ -5,6 +5,7 @@ use super::content::{
     would_go_back,
 };
 use super::in_the_way::in_the_way_ahead;
+use super::opening::before_next_gate;
 use super::rollback::TakenBack;
 use super::{
     Gate, GateFacts, GateState, PersonAnswer, Phase, Rollout, StageState, TaskState, TaskTime,
@@ -135,6 +136,15 @@ pub fn of_request(request: &ApprovalRequest, rollout: Option<&Rollout<'_>>) -> A
     }
 }
 
+/// Whether clusters lose something before the next gate, with what is in it.
+fn loses_next(rollout: &Rollout<'_>) -> bool {
+    let next = before_next_gate(rollout);
+    let is_next = |name: &&str| next.as_ref().is_none_or(|it| it.contains(name));
+    cascading_losses(rollout)
+        .iter()
+        .any(|it| it.clusters.iter().any(is_next))
+}
+
 /// What a person does about an approval of a run, in every command.
 fn step(rollout: &Rollout<'_>, state: GateState, removes: bool) -> ApprovalStep {
     use GateState as S;
@@ -147,7 +157,7 @@ fn step(rollout: &Rollout<'_>, state: GateState, removes: bool) -> ApprovalStep 
                 && missing_content(rollout).is_none()
                 && lost_content(rollout).is_empty()
                 && emptied(rollout).is_empty()
-                && cascading_losses(rollout).is_empty()
+                && !loses_next(rollout)
                 && in_the_way_ahead(rollout).is_empty()
                 && leaving_ahead(rollout).is_empty()
                 && TakenBack::for_run(rollout.inventory, rollout.run).is_none();

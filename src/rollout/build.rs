@@ -55,13 +55,21 @@ impl<'i> Rollout<'i> {
         rollout
     }
 
-    /// A cluster whose binding says that it is done is stuck no more.
+    /// A cluster whose binding says that it is done is stuck no more, nor one to be left whose binding is gone.
     fn release_recovered(&mut self) {
-        let recovered: Vec<_> = self
-            .updated_clusters()
-            .map(|cluster| cluster.state == ClusterState::Stuck && self.has_recovered(cluster))
-            .collect();
-        let stages = self.stages.iter_mut().filter(|stage| !stage.deletes);
+        let is_done = |stage: &StageView<'_>, cluster: &ClusterView<'_>| {
+            if stage.deletes {
+                cluster.binding.is_none() && self.sees_bindings
+            } else {
+                self.has_recovered(cluster)
+            }
+        };
+        let all = self.stages.iter();
+        let all = all.flat_map(|stage| stage.clusters.iter().map(move |it| (stage, it)));
+        let recovered =
+            all.map(|(stage, it)| it.state == ClusterState::Stuck && is_done(stage, it));
+        let recovered: Vec<_> = recovered.collect();
+        let stages = self.stages.iter_mut();
         let clusters = stages.flat_map(|stage| &mut stage.clusters).zip(recovered);
         for (cluster, _) in clusters.filter(|(_, recovered)| *recovered) {
             cluster.state = ClusterState::Updating;

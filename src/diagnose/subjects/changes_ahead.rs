@@ -80,6 +80,13 @@ pub fn fails_again(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<S
     (!again.is_empty()).then(|| again.join("; "))
 }
 
+/// The same of those that fail for certain.
+pub fn surely_fails_again(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
+    let next = before_next_gate(rollout)?;
+    let again = changes_ahead(cx).surely_fails_again(|name| next.contains(name.as_str()));
+    (!again.is_empty()).then(|| again.join("; "))
+}
+
 /// The objects that the run deletes with others on clusters, and creates again.
 pub fn created_again(cx: &DiagnosisContext<'_>) -> impl Iterator<Item = CascadingDeletion> {
     let applies = cx.rollout.as_ref().is_some_and(|it| !it.only_compares());

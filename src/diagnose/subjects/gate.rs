@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::controller;
-use crate::diagnose::subjects::changes_ahead::{changes_ahead, created_again};
+use crate::diagnose::subjects::changes_ahead::{changes_ahead, created_again, surely_fails_again};
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rule::Rule;
 use crate::diagnose::subjects::{back, overrides, verdict};
@@ -179,10 +179,14 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
             enumerate(emptied)
         ));
     }
-    if let Some(loss) = cascading_losses(rollout).first() {
+    let next = before_next_gate(rollout);
+    let is_next = |name: &str| next.as_ref().is_none_or(|it| it.contains(name));
+    let mut losses = cascading_losses(rollout).into_iter();
+    if let Some(loss) = losses.find(|it| it.clusters.iter().any(|name| is_next(name))) {
         return Some(format!("it {}.", loss.describe()));
     }
-    if let Some(loss) = created_again(cx).next() {
+    let mut again = created_again(cx);
+    if let Some(loss) = again.find(|it| it.clusters.iter().any(|name| is_next(name))) {
         return Some(format!("{}.", loss.describe()));
     }
     if let Some((cluster, binding)) = leaving_ahead(rollout).first() {
@@ -200,8 +204,6 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
     }
     let Some(missing) = missing_content(rollout) else {
         let Some(fault) = overrides::holds_ahead(cx) else {
-            let next = before_next_gate(rollout);
-            let is_next = |name: &str| next.as_ref().is_none_or(|it| it.contains(name));
             let members = TroubledMembers::ahead(rollout, is_next);
             let unwell = TroubledMembers::ahead(rollout, |_| true)
                 .leaving_words()
@@ -239,6 +241,13 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
 
 /// That clusters fail which the run counts as done, or which have its content already.
 fn failing(cx: &DiagnosisContext<'_>) -> Option<String> {
+    let again = cx
+        .rollout
+        .as_ref()
+        .and_then(|it| surely_fails_again(cx, it));
+    if let Some(again) = again {
+        return Some(format!("{again}."));
+    }
     let resting = cx.troubles.iter().filter(|it| !it.blocking);
     let (done, ahead): (Vec<_>, Vec<_>) = resting.partition(|it| it.was_done);
     let is_done = !done.is_empty();

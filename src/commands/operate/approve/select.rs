@@ -51,6 +51,10 @@ pub(super) fn select(
     let mut approvals = of_run(rollout);
     if let Some(request) = choice.request {
         approvals.retain(|approval| approval.request() == request);
+        // Stages of one name share it: what waits for it is meant.
+        if approvals.iter().any(|it| it.gate.state.needs_a_person()) {
+            approvals.retain(|it| it.gate.state != GateState::NotReached);
+        }
         return sort(approvals, rollout, request);
     }
     let all: Vec<_> = approvals.iter().map(place).collect();

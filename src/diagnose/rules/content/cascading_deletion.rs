@@ -6,10 +6,10 @@ use crate::diagnose::subjects::changes_ahead;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::plan::CascadingDeletion;
 use crate::problems::steps;
-use crate::rollout::Rollout;
 use crate::rollout::content::cascading_losses;
 use crate::rollout::overrides::{is_deletion, origin, rules_of};
 use crate::rollout::versions::Version;
+use crate::rollout::{Rollout, before_next_gate};
 
 /// The hub agent deletes from a cluster what the run's snapshot no longer has, and Kubernetes deletes what
 /// is in a Namespace with it, whoever created that. Source: workgenerator/controller.go:syncAllWork.
@@ -32,6 +32,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
         };
         let mut finding = rule
             .finding(&run, format!("{} {deletes}{why}.", run.name))
+            .severity(severity(rollout, loss.clusters.iter().copied()))
             .clusters(loss.clusters.iter().copied())
             .snapshot_of(rollout.run)
             .index_of(loss.snapshot);
@@ -87,6 +88,16 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
     losses.chain(created_again(cx, rule, rollout)).collect()
 }
 
+/// Behind another gate, somebody is asked again.
+fn severity<'n>(rollout: &Rollout<'_>, mut clusters: impl Iterator<Item = &'n str>) -> Severity {
+    let next = before_next_gate(rollout);
+    if clusters.any(|name| next.as_ref().is_none_or(|it| it.contains(name))) {
+        Severity::Warning
+    } else {
+        Severity::Info
+    }
+}
+
 /// The same of objects that come back without what went with them.
 fn created_again(
     cx: &DiagnosisContext<'_>,
@@ -99,6 +110,7 @@ fn created_again(
         let render = cx.command("render").arg(&run.meta.name);
         let first = lost.clusters.first().map_or("", String::as_str);
         rule.finding(run.object(), message)
+            .severity(severity(rollout, lost.clusters.iter().map(String::as_str)))
             .clusters(lost.clusters.iter().map(String::as_str))
             .snapshot_of(run)
             .look_with(
