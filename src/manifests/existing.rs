@@ -95,6 +95,14 @@ pub struct WorkDelta {
     pub recreated: Vec<ManifestKey>,
     /// Those of the member cluster that KubeFleet has kept so far, and that are overwritten.
     pub overwritten: Vec<ManifestKey>,
+    /// Those whose Work goes: with it, all that it owns, also where it only compares.
+    /// Source: workgenerator/controller.go:syncAllWork; workapplier/controller.go:garbageCollectAppliedWork.
+    pub with_work: Vec<ManifestKey>,
+}
+
+/// Whether nothing that is rendered is in a Work. The first one stays also without objects.
+fn goes(slot: WorkSlot<'_>, then: &[RenderedManifest<'_>]) -> bool {
+    slot != WorkSlot::Part(0) && !then.iter().any(|it| it.slot() == slot)
 }
 
 impl WorkDelta {
@@ -141,11 +149,11 @@ impl WorkDelta {
                 continue;
             }
             let old = before.remove(identity);
-            if old
-                .and_then(|(_, slot)| slot)
-                .is_some_and(|it| it != rendered.slot())
-            {
+            let slot = old.and_then(|(_, slot)| slot);
+            if slot.is_some_and(|it| it != rendered.slot()) {
                 delta.moved.push(identity.clone());
+                let goes = slot.is_some_and(|it| goes(it, then));
+                delta.with_work.extend(goes.then(|| identity.clone()));
             }
             match old {
                 None => delta.created.push(identity.clone()),
@@ -169,7 +177,11 @@ impl WorkDelta {
         let left = versions.into_iter().map(|(object, _)| object);
         let left = left.filter(|object| slots.contains_key(object));
         delta.recreated = distinct(left.cloned());
-        for lost in before.keys() {
+        for (lost, (_, slot)) in &before {
+            let goes = slot.is_some_and(|it| goes(it, then));
+            delta
+                .with_work
+                .extend(goes.then(|| ManifestKey::clone(lost)));
             let first = slots.keys().find(|it| lost.holds(it));
             let gone = || ObjectRefusal::Without(ManifestKey::clone(lost));
             let without = first.map(|it| (ManifestKey::clone(it), gone()));

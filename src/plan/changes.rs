@@ -115,6 +115,9 @@ pub struct ObjectChanges {
     /// The same of those in another API version.
     #[serde(skip)]
     pub(super) recreated: Vec<Subject>,
+    /// Those of all these whose Work goes.
+    #[serde(skip)]
+    pub(super) with_work: Vec<Subject>,
     /// What is created or overwritten, with the groups: kinds of several groups may have one name.
     #[serde(skip)]
     pub(super) new: Vec<ManifestKey>,
@@ -674,6 +677,7 @@ fn sort_changes(groups: DeltaGroups, to: &str) -> Vec<ObjectChanges> {
         overwritten: subjects(&change.delta.overwritten),
         moved: subjects(&change.delta.moved),
         recreated: subjects(&change.delta.recreated),
+        with_work: subjects(&change.delta.with_work),
         apply_strategy: change.apply,
         counts: change.delta.counts,
         new: [change.delta.created, change.delta.overwritten].concat(),
@@ -1210,7 +1214,7 @@ mod tests {
                 {"kind": "Namespace", "version": "v1", "name": "shop", "condition": applied},
             ]);
             let found = ahead(&contents, &[bound], true);
-            let lost = CascadingDeletion::of(&found.changes);
+            let lost = CascadingDeletion::of(&found.changes, false);
             assert_eq!(!lost.is_empty(), is_lost, "{reason}");
         }
     }
@@ -1220,15 +1224,15 @@ mod tests {
         let wrapped = json!({"apiVersion": "placement.kubernetes-fleet.io/v1beta1",
             "kind": "ClusterResourceEnvelope", "metadata": {"name": "all"}, "data": {"shop": namespace()}});
         let again = "created again, because it moves to another Work";
-        for (has, brings, lost) in [
-            (namespace(), wrapped.clone(), again),
-            (wrapped.clone(), namespace(), again),
-            (wrapped.clone(), wrapped.clone(), ""),
-            (wrapped, config(), "from member-1"),
+        for (has, brings, lost, goes_whole) in [
+            (namespace(), wrapped.clone(), again, false),
+            (wrapped.clone(), namespace(), again, true),
+            (wrapped.clone(), wrapped.clone(), "", false),
+            (wrapped, config(), "from member-1", true),
         ] {
             let contents: [(_, &[_]); 2] = [("0", &[has]), ("1", &[brings])];
             let found = ahead(&contents, &[bound()], true);
-            let lost_there = CascadingDeletion::of(&found.changes);
+            let lost_there = CascadingDeletion::of(&found.changes, false);
             let said = lost_there
                 .first()
                 .map(CascadingDeletion::describe)
@@ -1237,6 +1241,9 @@ mod tests {
                 said.ends_with(lost) && said.is_empty() == lost.is_empty(),
                 "{said}"
             );
+            // A run that only compares deletes what goes with its Work.
+            let compares = CascadingDeletion::of(&found.changes, true);
+            assert_eq!(!compares.is_empty(), goes_whole, "{said}");
         }
     }
 }

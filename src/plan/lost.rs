@@ -24,7 +24,8 @@ pub struct CascadingDeletion {
 }
 
 impl CascadingDeletion {
-    pub fn of(changes: &[ObjectChanges]) -> Vec<Self> {
+    /// `compares` is whether the run only compares: then it deletes only what goes with its Work.
+    pub fn of(changes: &[ObjectChanges], compares: bool) -> Vec<Self> {
         let mut all: BTreeMap<_, (&Subject, Vec<String>)> = BTreeMap::new();
         for change in changes.iter().filter(|it| it.to.is_some()) {
             let ways = [
@@ -34,7 +35,8 @@ impl CascadingDeletion {
             ];
             let objects = ways.into_iter();
             let objects = objects.flat_map(|(all, why)| all.iter().map(move |it| (it, why)));
-            for (object, why) in objects {
+            let goes = |it: &&Subject| !compares || change.with_work.contains(it);
+            for (object, why) in objects.filter(|(object, _)| goes(object)) {
                 if what_goes_with((&object.kind, &object.namespace)).is_some() {
                     let key = (why, &object.name, &object.kind, &object.namespace);
                     let clusters = all.entry(key).or_insert((object, Vec::new()));
@@ -163,10 +165,7 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges], then: 
     let compared = compared.map(|it| compared_only(inventory, &placement, it));
     draft.warnings.extend(compared);
     removed(draft, &owned);
-    if compares {
-        return;
-    }
-    for lost in CascadingDeletion::of(changes) {
+    for lost in CascadingDeletion::of(changes, compares) {
         if lost.comes_back() {
             let render = draft.placement().fleet("render");
             let first = lost.clusters.first().map_or("", String::as_str);
@@ -228,10 +227,13 @@ mod tests {
         };
         let claim = |namespace: &str| Subject::new("PersistentVolumeClaim", namespace, "data");
         let namespace = Subject::new("Namespace", "", "data");
-        let lost = CascadingDeletion::of(&[
-            change("member-1", vec![claim("a"), claim("b"), namespace.clone()]),
-            change("member-2", vec![namespace]),
-        ]);
+        let lost = CascadingDeletion::of(
+            &[
+                change("member-1", vec![claim("a"), claim("b"), namespace.clone()]),
+                change("member-2", vec![namespace]),
+            ],
+            false,
+        );
         let said: Vec<_> = lost.iter().map(CascadingDeletion::describe).collect();
         let of_claim = |it: &str| {
             format!(

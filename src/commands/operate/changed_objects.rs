@@ -202,12 +202,12 @@ pub(in crate::commands) fn show(
     }
     let final_one = refused.iter().find(|it| it.is_final());
     let overrides = material.overrides.iter();
-    let mut cascading = CascadingDeletion::of(&changes).into_iter();
-    let first = cascading.next().filter(|_| !found.only_compares());
+    let cascading = CascadingDeletion::of(&changes, found.only_compares());
+    let first = cascading.first();
     ShownChanges {
         risks: ContentRisks {
             deleted: deleted_objects(&changes),
-            lost: first.as_ref().map(CascadingDeletion::describe),
+            lost: first.map(CascadingDeletion::describe),
             refused: final_one.map(RefusedObject::describe).or(taken),
             ..ContentRisks::default()
         },

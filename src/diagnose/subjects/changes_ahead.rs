@@ -87,9 +87,9 @@ pub fn surely_fails_again(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> O
     (!again.is_empty()).then(|| again.join("; "))
 }
 
-/// The objects that the run deletes with others on clusters, and creates again.
+/// The objects that the run deletes with others on clusters, and creates again; of one that only compares, all.
 pub fn created_again(cx: &DiagnosisContext<'_>) -> impl Iterator<Item = CascadingDeletion> {
-    let applies = cx.rollout.as_ref().is_some_and(|it| !it.only_compares());
-    let lost = CascadingDeletion::of(&changes_ahead(cx).changes).into_iter();
-    lost.filter(move |it| applies && it.comes_back())
+    let compares = cx.rollout.as_ref().is_some_and(Rollout::only_compares);
+    let lost = CascadingDeletion::of(&changes_ahead(cx).changes, compares).into_iter();
+    lost.filter(move |it| compares || it.comes_back())
 }
