@@ -208,7 +208,7 @@ pub const ALL: &[CommandPermissions] = &[
         required(&[Get, PatchStatus], &[ApprovalRequest]),
         useful(&[Get], &[UpdateRun]),
         required(&[List], &[UpdateRun, Binding]),
-        useful(&[List], &[ApprovalRequest, Work]),
+        useful(&[List], &[ApprovalRequest, ResourceSnapshot, Work]),
     ], PROSPECT, WATCH]),
     needs("clusters", Role::Viewer, &[&[
         required(&[Get], &[Placement]),
