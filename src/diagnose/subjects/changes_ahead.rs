@@ -18,7 +18,7 @@ pub fn texts(cx: &DiagnosisContext<'_>) -> BTreeSet<ObjectRef> {
     let Some(rollout) = cx
         .rollout
         .as_ref()
-        .filter(|it| it.is_live() && is_possible(cx.inventory))
+        .filter(|it| it.is_live() && waits(cx.inventory))
     else {
         return BTreeSet::new();
     };
@@ -43,7 +43,7 @@ pub fn texts(cx: &DiagnosisContext<'_>) -> BTreeSet<ObjectRef> {
 }
 
 /// Whether a run waits, for a person or for a time.
-pub fn is_possible(inventory: &Inventory) -> bool {
+pub fn waits(inventory: &Inventory) -> bool {
     let run = inventory.run.present();
     let progressing = run.and_then(|run| run.condition(reasons::PROGRESSING));
     let waits = progressing.is_some_and(|it| it.reason == reasons::RUN_WAITING);
@@ -53,7 +53,7 @@ pub fn is_possible(inventory: &Inventory) -> bool {
 /// What the run changes; nothing where the texts do not tell.
 pub fn changes_ahead<'c>(cx: &'c DiagnosisContext<'_>) -> &'c RunChanges {
     cx.changes_ahead.get_or_init(|| {
-        let run = cx.run().filter(|_| is_possible(cx.inventory));
+        let run = cx.run().filter(|_| waits(cx.inventory));
         let run = run.filter(|_| !cx.inventory.texts.is_empty());
         run.map_or_else(RunChanges::default, |run| {
             RunChanges::ahead(cx.inventory, run)
