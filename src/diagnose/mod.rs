@@ -17,7 +17,6 @@ use crate::rollout::Rollout;
 use crate::words::enumerate;
 use engine::{causes, direction, refusal, safety, summary, way_back};
 pub use similar;
-pub use subjects::changes_ahead::waits;
 use subjects::context::DiagnosisContext;
 pub use subjects::texts::texts;
 use subjects::{gaps, gate, member_findings, verdict};

@@ -25,7 +25,7 @@ use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
 
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::work::Work;
-use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
+use crate::kubefleet::{Concept, Condition, Kind, ObjectRef, Scope, names, reasons};
 use crate::member::MemberObservation;
 
 pub use carriers::{NamespaceCarriers, carrying, was_applied};
@@ -117,9 +117,12 @@ impl Inventory {
         Self::sharing(walk, now, hub, &mut SharedSurroundings::default())
     }
 
-    /// Whether the run is not over and waits for a person: at a gate, or to be started or resumed.
-    pub fn waits_for_person(&self) -> bool {
-        self.run.present().is_some_and(walk::rests)
+    /// Whether the run is not over and waits: for a person, at a gate or to be started or resumed, or for a time.
+    pub fn waits(&self) -> bool {
+        let waits = |it: &Condition| it.reason == reasons::RUN_WAITING;
+        self.run.present().is_some_and(|run| {
+            walk::rests(run) || run.condition(reasons::PROGRESSING).is_some_and(waits)
+        })
     }
 
     /// Whether what a run brings to clusters that it has still to reach is more than its snapshot: it recorded

@@ -44,8 +44,12 @@ impl Override {
 
     /// An object with its text; `None` where it is no override snapshot, or the text is missing.
     pub fn of(object: &Object, texts: &ObjectTexts) -> Option<Self> {
-        let snapshot = object.get()?;
-        let text = texts.get(&object.reference())?;
+        Self::known(object.get()?, texts)
+    }
+
+    /// The same of a snapshot.
+    pub fn known(snapshot: &Arc<OverrideSnapshot>, texts: &ObjectTexts) -> Option<Self> {
+        let text = texts.get(&snapshot.object())?;
         Some(Self::new(Arc::clone(snapshot), text))
     }
 

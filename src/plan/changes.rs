@@ -2,7 +2,6 @@
 //! against those that the run would send. Clusters with the same rules are compared once.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -391,25 +390,13 @@ impl RunChanges {
     /// What a run changes, as far as an inventory has the texts.
     pub fn ahead(inventory: &Inventory, run: &UpdateRun) -> Self {
         let (all, texts) = (inventory.overrides.items.iter(), &inventory.texts);
-        let overrides = all.filter_map(|it| {
-            let text = texts.get(&it.object())?;
-            Some(Override::new(Arc::clone(it), text))
-        });
-        let overrides: Vec<_> = overrides.collect();
+        let overrides: Vec<_> = all.filter_map(|it| Override::known(it, texts)).collect();
         of_run(inventory, run, &PlanContents::new(texts, &overrides))
     }
 
-    /// That some of these clusters fail for what the run does not change, as a clause for each object.
-    pub fn fails_again(&self, is_meant: impl Fn(&String) -> bool) -> Vec<String> {
-        self.failing(|name, _| is_meant(name))
-    }
-
-    /// The same of those that fail for certain.
-    pub fn surely_fails_again(&self, is_meant: impl Fn(&String) -> bool) -> Vec<String> {
-        self.failing(|name, is_certain| is_certain && is_meant(name))
-    }
-
-    fn failing(&self, is_meant: impl Fn(&String, bool) -> bool) -> Vec<String> {
+    /// That some clusters fail for what the run does not change, as a clause for each object: those that are meant, by
+    /// their names, and whether that is certain.
+    pub fn fails_again(&self, is_meant: impl Fn(&String, bool) -> bool) -> Vec<String> {
         let meant = self.still_failing.iter();
         let meant = meant.filter(|(name, failing)| is_meant(name, failing.is_certain));
         let objects = by_key(meant.map(|(name, failing)| (failing, name))).into_iter();
@@ -434,7 +421,7 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
     let removal = run.status.deletion_stage.iter();
     let removed = removal.flat_map(|stage| &stage.clusters);
     let removed = removed.filter(|it| !inventory.keeps_content(&it.name));
-    let blank = unlabelled(inventory, run);
+    let blank = blank_members(inventory, run);
     let members = |name: &str| inventory.member(name).or_else(|| blank.get(name));
     let unlabelled = stages.clone().filter(|it| members(&it.name).is_none());
     let unlabelled: Vec<_> = unlabelled.map(|it| it.name.clone()).collect();
@@ -479,7 +466,7 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
 }
 
 /// The clusters of a run whose `MemberCluster` was not read, and that no override chooses: their labels tell nothing.
-fn unlabelled(inventory: &Inventory, run: &UpdateRun) -> BTreeMap<String, MemberCluster> {
+fn blank_members(inventory: &Inventory, run: &UpdateRun) -> BTreeMap<String, MemberCluster> {
     let is_plain = |it: &&ClusterStatus| {
         let bound = inventory.binding(&it.name);
         let mut bound = bound.into_iter().flat_map(|it| it.spec.override_names());

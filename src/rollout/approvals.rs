@@ -5,7 +5,7 @@ use super::content::{
     would_go_back,
 };
 use super::in_the_way::in_the_way_ahead;
-use super::opening::before_next_gate;
+use super::opening::comes_next;
 use super::rollback::TakenBack;
 use super::{
     Gate, GateFacts, GateState, PersonAnswer, Phase, Rollout, StageState, TaskState, TaskTime,
@@ -138,11 +138,10 @@ pub fn of_request(request: &ApprovalRequest, rollout: Option<&Rollout<'_>>) -> A
 
 /// Whether clusters lose something before the next gate, with what is in it.
 fn loses_next(rollout: &Rollout<'_>) -> bool {
-    let next = before_next_gate(rollout);
-    let is_next = |name: &&str| next.as_ref().is_none_or(|it| it.contains(name));
-    cascading_losses(rollout)
-        .iter()
-        .any(|it| it.clusters.iter().any(is_next))
+    let is_next = comes_next(rollout);
+    let losses = cascading_losses(rollout);
+    let mut clusters = losses.iter().flat_map(|it| &it.clusters);
+    clusters.any(|name| is_next(name))
 }
 
 /// What a person does about an approval of a run, in every command.

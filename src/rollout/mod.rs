@@ -40,7 +40,7 @@ pub use facts::{
     StageProgress, StageState, TaskState, TaskTime, Undelivered,
 };
 pub use namespace_delivery::{DeliveryProgress, DeliveryState, NamespaceDelivery};
-pub use opening::{GateOpening, before_next_gate, opening};
+pub use opening::{GateOpening, before_next_gate, comes_next, opening};
 pub use stage_end::StageEnd;
 pub use trouble::{BindingTrouble, ManifestTrouble, binding_trouble};
 

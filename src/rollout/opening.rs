@@ -110,6 +110,12 @@ pub fn before_next_gate<'i>(rollout: &Rollout<'i>) -> Option<BTreeSet<&'i str>> 
     }
 }
 
+/// Whether a run comes to a cluster before it asks for an approval again; one that waits at no gate may come to any.
+pub fn comes_next<'i>(rollout: &Rollout<'i>) -> impl Fn(&str) -> bool + use<'i> {
+    let next = before_next_gate(rollout);
+    move |name| next.as_ref().is_none_or(|it| it.contains(name))
+}
+
 /// When a timed wait after a stage without clusters ends, while the stage waits at a gate. The wait counts from the
 /// stage's Progressing condition, which the gate has written and no cluster changes.
 /// Source: updaterun/execution.go:checkAfterStageTasksStatus.

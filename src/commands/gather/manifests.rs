@@ -246,12 +246,15 @@ impl RenderMaterial {
             return ToldByWorks::default();
         }
         self.read_works(reading, WorkQuery::Of(clusters));
-        let has_it = |name: &&String| self.has_what_it_asks_for(name) == Some(true);
         let held = clusters.iter();
         let held = held.filter_map(|name| Some((name.clone(), self.existing(name)?)));
+        let held: BTreeMap<_, _> = held.collect();
+        let as_asked = held.iter();
+        let as_asked =
+            as_asked.filter(|(name, now)| self.has_what_it_asks_for(name, now) == Some(true));
         ToldByWorks {
-            as_asked: clusters.iter().filter(has_it).cloned().collect(),
-            held: held.collect(),
+            as_asked: as_asked.map(|(name, _)| name.clone()).collect(),
+            held,
         }
     }
 
@@ -260,8 +263,8 @@ impl RenderMaterial {
         self.works_gap.is_some()
     }
 
-    /// Whether a cluster's Works hold what its binding asks for; `None` where one of both is not known.
-    fn has_what_it_asks_for(&self, cluster: &str) -> Option<bool> {
+    /// Whether what a cluster's Works hold is what its binding asks for; `None` where that is not known.
+    fn has_what_it_asks_for(&self, cluster: &str, now: &[Manifest]) -> Option<bool> {
         let inventory = self.inventory();
         let binding = inventory.binding(cluster)?;
         let version = Version::of_index(inventory, binding.snapshot_index()?);
@@ -274,7 +277,7 @@ impl RenderMaterial {
         let placed = [placed];
         let rendering = RenderedClusters::new(&content, &self.overrides, &placed);
         let then = rendering.manifests(0);
-        let changes = WorkDelta::of(&self.existing(cluster)?, &then);
+        let changes = WorkDelta::of(now, &then);
         let is_same = changes.counts.is_none();
         Some(is_same && rendering.faults.is_empty())
     }

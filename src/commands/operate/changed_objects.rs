@@ -142,7 +142,7 @@ pub(in crate::commands) fn show(
     }
     shown.unseen.extend(untold);
     let is_meant = |name: &String| clusters.is_none_or(|clusters| clusters.contains(name));
-    let again = shown.fails_again(is_meant);
+    let again = shown.fails_again(|name, _| is_meant(name));
     let RunChanges {
         mut changes,
         not_checked: mut gaps,

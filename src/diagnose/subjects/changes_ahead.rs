@@ -3,14 +3,22 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::subjects::context::DiagnosisContext;
-use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::ResourceSnapshot;
-use crate::kubefleet::{ObjectRef, reasons};
+use crate::kubefleet::{Concept, ObjectRef};
 use crate::plan::{CascadingDeletion, RunChanges};
+use crate::report::{ComposeText, Finding, Severity};
 use crate::rollout::sent::sent_index;
 use crate::rollout::versions::Version;
-use crate::rollout::{Rollout, before_next_gate};
+use crate::rollout::{Rollout, before_next_gate, comes_next};
 use crate::words::{by_number, enumerate};
+
+/// What is read for it.
+pub const READ: &[Concept] = &[
+    Concept::ResourceSnapshot,
+    Concept::Binding,
+    Concept::ClusterOverrideSnapshot,
+    Concept::OverrideSnapshot,
+];
 
 /// Of which objects the texts are needed: the snapshots that the run brings and that these clusters have, and the
 /// overrides of both.
@@ -18,7 +26,7 @@ pub fn texts(cx: &DiagnosisContext<'_>) -> BTreeSet<ObjectRef> {
     let Some(rollout) = cx
         .rollout
         .as_ref()
-        .filter(|it| it.is_live() && waits(cx.inventory))
+        .filter(|it| it.is_live() && cx.inventory.waits())
     else {
         return BTreeSet::new();
     };
@@ -42,18 +50,10 @@ pub fn texts(cx: &DiagnosisContext<'_>) -> BTreeSet<ObjectRef> {
     texts
 }
 
-/// Whether a run waits, for a person or for a time.
-pub fn waits(inventory: &Inventory) -> bool {
-    let run = inventory.run.present();
-    let progressing = run.and_then(|run| run.condition(reasons::PROGRESSING));
-    let waits = progressing.is_some_and(|it| it.reason == reasons::RUN_WAITING);
-    inventory.waits_for_person() || waits
-}
-
 /// What the run changes; nothing where the texts do not tell.
 pub fn changes_ahead<'c>(cx: &'c DiagnosisContext<'_>) -> &'c RunChanges {
     cx.changes_ahead.get_or_init(|| {
-        let run = cx.run().filter(|_| waits(cx.inventory));
+        let run = cx.run().filter(|_| cx.inventory.waits());
         let run = run.filter(|_| !cx.inventory.texts.is_empty());
         run.map_or_else(RunChanges::default, |run| {
             RunChanges::ahead(cx.inventory, run)
@@ -73,17 +73,36 @@ pub fn stuck_ahead<'n>(
     format!("{why}. {clusters} will be stuck when {run} reaches {them}.")
 }
 
-/// That clusters before the next gate fail for what the run does not change there, as a clause.
-pub fn fails_again(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
-    let next = before_next_gate(rollout)?;
-    let again = changes_ahead(cx).fails_again(|name| next.contains(name.as_str()));
-    (!again.is_empty()).then(|| again.join("; "))
+/// A note where none of these clusters comes before the next gate: behind that, somebody is asked again.
+pub fn severity<'n>(
+    rollout: &Rollout<'_>,
+    mut clusters: impl Iterator<Item = &'n str>,
+) -> Severity {
+    let is_next = comes_next(rollout);
+    if clusters.any(is_next) {
+        Severity::Warning
+    } else {
+        Severity::Info
+    }
 }
 
-/// The same of those that fail for certain.
-pub fn surely_fails_again(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
-    let next = before_next_gate(rollout)?;
-    let again = changes_ahead(cx).surely_fails_again(|name| next.contains(name.as_str()));
+/// Adds a look at what the run changes on the first of some clusters.
+pub fn look_at_changes(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
+    let first = finding.clusters.first().map(|cluster| {
+        let render = cx.command("render").arg(&cx.run_object().name);
+        render.flag("--member", cluster).switch("--diff")
+    });
+    let action = "Check what the run changes on a cluster that it has still to reach.";
+    finding.look_with(action, first)
+}
+
+/// That clusters before the next gate fail for what the run does not change there, as a clause; `surely` where that is
+/// certain.
+pub fn fails_again(cx: &DiagnosisContext<'_>, surely: bool) -> Option<String> {
+    let next = before_next_gate(cx.rollout.as_ref()?)?;
+    let is_meant =
+        |name: &String, is_certain| next.contains(name.as_str()) && (is_certain || !surely);
+    let again = changes_ahead(cx).fails_again(is_meant);
     (!again.is_empty()).then(|| again.join("; "))
 }
 

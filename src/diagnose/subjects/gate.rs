@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::controller;
-use crate::diagnose::subjects::changes_ahead::{changes_ahead, created_again, surely_fails_again};
+use crate::diagnose::subjects::changes_ahead::{changes_ahead, created_again, fails_again};
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rule::Rule;
 use crate::diagnose::subjects::{back, overrides, verdict};
@@ -19,8 +19,8 @@ use crate::rollout::content::{
 };
 use crate::rollout::rollback::TakenBack;
 use crate::rollout::{
-    ClusterState, Gate, Phase, Rollout, StageView, TaskState, TaskTime, before_next_gate, life,
-    opening, rollback,
+    ClusterState, Gate, Phase, Rollout, StageView, TaskState, TaskTime, comes_next, life, opening,
+    rollback,
 };
 use crate::words::{by_number, enumerate};
 
@@ -179,8 +179,7 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
             enumerate(emptied)
         ));
     }
-    let next = before_next_gate(rollout);
-    let is_next = |name: &str| next.as_ref().is_none_or(|it| it.contains(name));
+    let is_next = comes_next(rollout);
     let mut losses = cascading_losses(rollout).into_iter();
     if let Some(loss) = losses.find(|it| it.clusters.iter().any(|name| is_next(name))) {
         return Some(format!("it {}.", loss.describe()));
@@ -204,7 +203,7 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
     }
     let Some(missing) = missing_content(rollout) else {
         let Some(fault) = overrides::holds_ahead(cx) else {
-            let members = TroubledMembers::ahead(rollout, is_next);
+            let members = TroubledMembers::ahead(rollout, &is_next);
             let unwell = TroubledMembers::ahead(rollout, |_| true)
                 .leaving_words()
                 .or_else(|| members.unhealthy_words())
@@ -241,11 +240,7 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
 
 /// That clusters fail which the run counts as done, or which have its content already.
 fn failing(cx: &DiagnosisContext<'_>) -> Option<String> {
-    let again = cx
-        .rollout
-        .as_ref()
-        .and_then(|it| surely_fails_again(cx, it));
-    if let Some(again) = again {
+    if let Some(again) = fails_again(cx, true) {
         return Some(format!("{again}."));
     }
     let resting = cx.troubles.iter().filter(|it| !it.blocking);

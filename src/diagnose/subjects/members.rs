@@ -5,7 +5,7 @@ use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::rule::Rule;
 use crate::kubefleet::member::MemberCluster;
 use crate::report::{ComposeText, Finding, Severity, Subject, Verdict};
-use crate::rollout::{ClusterState, Health, Phase, before_next_gate};
+use crate::rollout::{ClusterState, Health, Phase, comes_next};
 
 /// A member cluster that a rollout still needs.
 pub struct NeededMember<'i> {
@@ -73,7 +73,7 @@ pub fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMember<'i>> {
     if rollout.is_finished() || rollout.phase == Phase::Deleting {
         return Vec::new();
     }
-    let next = before_next_gate(rollout);
+    let is_next = comes_next(rollout);
     let mut needed = Vec::new();
     for stage in &rollout.stages {
         for cluster in &stage.clusters {
@@ -96,7 +96,7 @@ pub fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMember<'i>> {
                 is_removal: stage.deletes,
                 member: cluster.member,
                 waits,
-                is_behind_gate: next.as_ref().is_some_and(|it| !it.contains(cluster.name)),
+                is_behind_gate: !is_next(cluster.name),
             });
         }
     }

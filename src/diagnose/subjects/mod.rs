@@ -3,7 +3,7 @@
 
 pub(in crate::diagnose) mod affected;
 pub mod back;
-pub mod changes_ahead;
+pub(in crate::diagnose) mod changes_ahead;
 pub mod context;
 pub mod failing_cluster;
 pub(in crate::diagnose) mod gaps;

@@ -99,11 +99,10 @@ pub fn rendered<'v, 'i, T>(
         let Some(content) = content else { continue };
         let overrides = clusters.iter().flat_map(|(_, bound)| &bound.overrides);
         let overrides: BTreeMap<_, _> = overrides.map(|it| (it.object(), *it)).collect();
-        let overrides = overrides.into_iter().filter_map(|(object, it)| {
-            let text = texts.get(&object)?;
-            Some(Override::new(Arc::clone(it), text))
-        });
-        let overrides: Vec<_> = overrides.collect();
+        let overrides = overrides.into_values();
+        let overrides: Vec<_> = overrides
+            .filter_map(|it| Override::known(it, texts))
+            .collect();
         let placed = clusters.iter().filter_map(|(_, bound)| {
             let names = bound.content.override_names();
             let member = bound.content.member?;

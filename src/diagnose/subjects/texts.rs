@@ -26,7 +26,7 @@ pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
     let may_stay = fails(&[reasons::APPLIED, reasons::AVAILABLE]);
     let may_lack = fails(&[reasons::AVAILABLE]) && unsent::is_possible(inventory);
     let ahead = inventory.may_fail_ahead();
-    let rests = changes_ahead::waits(inventory);
+    let rests = inventory.waits();
     if !may_fail && !ahead && !may_stay && !rests {
         return Vec::new();
     }

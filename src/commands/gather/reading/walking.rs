@@ -77,7 +77,7 @@ impl SourceReading {
         let walks = walks.into_iter().zip(targets);
         let seen = walks.map(|(walk, target)| {
             let mut seen = self.seen(walk, target)?;
-            if diagnose::waits(&seen) && (is_few || seen.may_fail_ahead()) {
+            if seen.waits() && (is_few || seen.may_fail_ahead()) {
                 seen.texts = self.texts(&diagnose::texts(&seen));
             }
             Ok(seen)

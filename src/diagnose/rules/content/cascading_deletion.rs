@@ -6,20 +6,15 @@ use crate::diagnose::subjects::changes_ahead;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::plan::CascadingDeletion;
 use crate::problems::steps;
+use crate::rollout::Rollout;
 use crate::rollout::content::cascading_losses;
 use crate::rollout::overrides::{is_deletion, origin, rules_of};
 use crate::rollout::versions::Version;
-use crate::rollout::{Rollout, before_next_gate};
 
 /// The hub agent deletes from a cluster what the run's snapshot no longer has, and Kubernetes deletes what
 /// is in a Namespace with it, whoever created that. Source: workgenerator/controller.go:syncAllWork.
 pub const RULE: Rule = Rule::warning("FS711", "cascading-deletion", Live(check))
-    .reads(&[
-        Concept::ResourceSnapshot,
-        Concept::Binding,
-        Concept::ClusterOverrideSnapshot,
-        Concept::OverrideSnapshot,
-    ])
+    .reads(changes_ahead::READ)
     .content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
@@ -32,7 +27,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
         };
         let mut finding = rule
             .finding(&run, format!("{} {deletes}{why}.", run.name))
-            .severity(severity(rollout, loss.clusters.iter().copied()))
+            .severity(changes_ahead::severity(
+                rollout,
+                loss.clusters.iter().copied(),
+            ))
             .clusters(loss.clusters.iter().copied())
             .snapshot_of(rollout.run)
             .index_of(loss.snapshot);
@@ -88,16 +86,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
     losses.chain(created_again(cx, rule, rollout)).collect()
 }
 
-/// Behind another gate, somebody is asked again.
-fn severity<'n>(rollout: &Rollout<'_>, mut clusters: impl Iterator<Item = &'n str>) -> Severity {
-    let next = before_next_gate(rollout);
-    if clusters.any(|name| next.as_ref().is_none_or(|it| it.contains(name))) {
-        Severity::Warning
-    } else {
-        Severity::Info
-    }
-}
-
 /// The same of objects that come back without what went with them.
 fn created_again(
     cx: &DiagnosisContext<'_>,
@@ -107,16 +95,13 @@ fn created_again(
     let run = rollout.run;
     changes_ahead::created_again(cx).map(move |lost| {
         let message = format!("With {}, {}.", run.meta.name, lost.describe());
-        let render = cx.command("render").arg(&run.meta.name);
-        let first = lost.clusters.first().map_or("", String::as_str);
-        rule.finding(run.object(), message)
-            .severity(severity(rollout, lost.clusters.iter().map(String::as_str)))
-            .clusters(lost.clusters.iter().map(String::as_str))
-            .snapshot_of(run)
-            .look_with(
-                "Check what the run changes on a cluster that it has still to reach.",
-                render.flag("--member", first).switch("--diff"),
-            )
+        let names = || lost.clusters.iter().map(String::as_str);
+        let finding = rule
+            .finding(run.object(), message)
+            .severity(changes_ahead::severity(rollout, names()))
+            .clusters(names())
+            .snapshot_of(run);
+        changes_ahead::look_at_changes(cx, finding)
             .fix(CascadingDeletion::KEEP)
             .new_run(cx, "Start a new run in this one's place after that.")
     })

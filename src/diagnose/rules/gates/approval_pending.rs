@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::back::taken_back;
-use crate::diagnose::subjects::changes_ahead::{fails_again, surely_fails_again};
+use crate::diagnose::subjects::changes_ahead::fails_again;
 use crate::diagnose::subjects::gate::{check_failing, hold_back, opens, summarized_gate, unlisted};
 use crate::inventory::Sight;
 use crate::kubefleet::{duration, reasons};
@@ -165,9 +165,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             finding = check_failing(cx, finding);
         }
         // What is certain is a step of its own.
-        let failing = || fails_again(cx, rollout).or_else(|| failing_before(rollout));
-        let is_certain = surely_fails_again(cx, rollout).is_some();
-        let failing = (!is_certain).then(failing).flatten();
+        let failing = match fails_again(cx, true) {
+            Some(_) => None,
+            None => fails_again(cx, false).or_else(|| failing_before(rollout)),
+        };
         if let Some(failing) = failing.filter(|_| aborts.is_none()) {
             finding.add_sentence(&format!("{failing}."));
         }
